@@ -1,0 +1,140 @@
+"""Read strict TOML into typed records, and write small TOML files.
+
+A configuration is a `msgspec.Struct` with `forbid_unknown_fields=True`; code never sees a dict.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from .errors import BadConfig, NotFound, UnknownName
+from .tables import whole_file
+
+__all__ = ["Settings", "read_settings", "read_toml", "write_toml"]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of every configuration record: frozen, keyword-only, unknown keys refused."""
+
+
+Record = TypeVar("Record")
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """Read a TOML file into a dict.
+
+    Raises:
+        NotFound: no such file.
+        BadConfig: it is not TOML; names line and column.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise NotFound.path(path)
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadConfig(f"{path.name}: not valid TOML: {error}", where=str(path)) from error
+
+
+def read_settings(path: str | Path, record: type[Record]) -> Record:
+    """Read a TOML file into `record`.
+
+    Raises:
+        NotFound: no such file.
+        BadConfig: not TOML, an unknown key (named with its path and the nearest known key), or a value of the wrong kind.
+    """
+    path = Path(path)
+    raw = read_toml(path)
+    raw.pop("format", None)
+    try:
+        return msgspec.convert(raw, record)
+    except msgspec.ValidationError as error:
+        raise BadConfig(f"{path.name}: {_worded(str(error), record)}", where=str(path)) from error
+
+
+def _worded(message: str, record: type) -> str:
+    """msgspec's sentence with the path first, and a suggestion for an unknown key."""
+    text, _, place = message.partition(" - at `$")
+    place = place.rstrip("`").lstrip(".")
+    if "unknown field" in text:
+        word = text.split("`")[1]
+        known = _keys(record, place)
+        hint = UnknownName.among(word, known, "key").message
+        return f"[{place}] {hint}" if place else hint
+    return f"{place}: {text[0].lower()}{text[1:]}" if place else text
+
+
+def _keys(record: Any, place: str) -> list[str]:
+    for part in [word for word in place.split(".") if word]:
+        name = part.partition("[")[0]
+        hints = typing.get_type_hints(record)
+        record = hints.get(name, record)
+        while not hasattr(record, "__struct_fields__"):
+            inner = [a for a in typing.get_args(record) if a is not types.NoneType and a is not str]
+            if not inner:
+                return []
+            record = inner[-1]
+    return list(getattr(record, "__struct_fields__", ()))
+
+
+def write_toml(content: Mapping[str, Any], path: str | Path) -> Path:
+    """Write a small TOML file, whole or not at all; None values are left out.
+
+    Args:
+        content: strings, numbers, booleans, dates, lists and (nested) mappings.
+        path: where to.
+    """
+    path = Path(path)
+    with whole_file(path) as aside:
+        aside.write_text("\n".join(_lines(content, ())) + "\n", encoding="utf-8")
+    return path
+
+
+def _lines(content: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+    plain = {key: value for key, value in content.items() if not isinstance(value, Mapping) and value is not None}
+    lines = [f"{_key(key)} = {_value(value)}" for key, value in plain.items()]
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            inner = (*path, key)
+            lines += ["", f"[{'.'.join(_key(part) for part in inner)}]", *_lines(value, inner)]
+    return lines
+
+
+def _key(key: object) -> str:
+    text = str(key)
+    bare = text != "" and all(c.isascii() and (c.isalnum() or c in "-_") for c in text)
+    return text if bare else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    marks = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    return '"' + "".join(marks.get(c, c if c.isprintable() else f"\\u{ord(c):04x}") for c in text) + '"'
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if hasattr(value, "item") and not isinstance(value, (str, list, tuple)):
+        return _value(value.item())
+    if isinstance(value, float):
+        if math.isnan(value):
+            return "nan"
+        return ("inf" if value > 0 else "-inf") if math.isinf(value) else repr(value)
+    if isinstance(value, (datetime.date, datetime.datetime)):
+        return value.isoformat()
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_value(item) for item in value if item is not None) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items() if v is not None) + "}"
+    return _quoted(str(value))
