@@ -32,7 +32,7 @@ REFERENCES = Schema(
 )
 
 
-class _Card(Settings):
+class _Card(Settings, frozen=True):
     """`benchmark.toml`."""
 
     name: str
