@@ -1,0 +1,438 @@
+"""`estimate`: the only place where tables meet scoring models."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from ..errors import BadConfig, NotConnected, TooFew, UnknownName
+from ..judgements import Ratings, Votes
+from ..scores import SCORES, Scores
+from .arrays import Estimate, Estimator
+from .encoding import Coded, code_ratings, code_votes
+from .intervals import Spread, analytic_spread, bootstrap_spread, no_spread
+
+__all__ = ["Question", "estimate"]
+
+Intervals = Literal["bootstrap", "analytic", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is asked of the answers, apart from the estimator itself."""
+
+    intervals: Intervals = "bootstrap"
+    """bootstrap: participants are resampled; analytic: from the model's own covariance or standard errors; none."""
+    replicates: int = 1000
+    """Bootstrap replicates, >= 100."""
+    confidence: float = 0.95
+    """Coverage of the intervals, in (0.5, 1)."""
+    seed: int = 0
+    jobs: int = 1
+    """Processes for replicates of estimators that have no batched form."""
+    levels: pl.DataFrame | None = None
+    """Columns item, level: score the levels of a factor in place of items."""
+    factor: str | None = None
+    """Name of that factor; needed with `levels`."""
+    apart: bool = False
+    """Score each connected group alone where the pairs leave several; else NotConnected is raised."""
+    temperature: Mapping[str, float] = field(default_factory=dict)
+    """Stage -> noise of its votes relative to the others, > 0 (default 1)."""
+    reliability: Mapping[str, float] = field(default_factory=dict)
+    """Participant -> weight of all their answers, >= 0 (default 1)."""
+    items: tuple[str, ...] = ()
+    """Items that must appear in the result even if nobody was shown them (status never_shown)."""
+
+    def __post_init__(self) -> None:
+        if self.intervals not in ("bootstrap", "analytic", "none"):
+            raise BadConfig(f"intervals '{self.intervals}' is not one of bootstrap, analytic, none", where="intervals")
+        if self.replicates < 100:
+            raise BadConfig(f"replicates is {self.replicates}; an interval needs at least 100", where="replicates")
+        if not 0.5 < self.confidence < 1:
+            raise BadConfig(f"confidence is {self.confidence}; it lies between 0.5 and 1", where="confidence")
+        if (self.levels is None) != (self.factor is None):
+            raise BadConfig("levels and factor go together: a table item, level and the factor's name", where="factor")
+        for stage, heat in self.temperature.items():
+            if not heat > 0 or not np.isfinite(heat):
+                raise BadConfig(f"temperature of stage '{stage}' is {heat}; it must be above 0", where="temperature")
+        for person, trust in self.reliability.items():
+            if not trust >= 0 or not np.isfinite(trust):
+                raise BadConfig(f"reliability of '{person}' is {trust}; it must be 0 or more", where="reliability")
+
+
+def estimate(
+    answers: Votes | Ratings | tuple[Votes, Ratings],
+    estimator: str | Estimator | None = None,
+    *,
+    question: Question | None = None,
+    name: str = "human",
+    **options: Any,
+) -> Scores:
+    """Score items, or the levels of a factor, by what people answered.
+
+    Args:
+        answers: votes, ratings, or both for an estimator that reads both.
+        estimator: a name from `ESTIMATORS` or an `Estimator`; None means rank-centrality for votes, mos for ratings
+            and unified for both.
+        question: intervals, seed, factor, stage temperatures and so on.
+        name: who said so, for the table.
+        **options: the estimator's own options, see `Estimator.options`.
+
+    Returns:
+        One row per item or level and criterion, sorted; `made["notes"]` holds what each criterion's model reports.
+        Rows without a score have a status: never_shown or undetermined.
+
+    Raises:
+        UnknownName: no such estimator, stage or participant.
+        BadConfig: an option that the estimator does not have, or answers of the wrong kind.
+        NotConnected: the compared pairs leave the items in several groups (unless `question.apart`), or scores are infinite.
+        TooFew: nothing is left to score.
+    """
+    question = question or Question()
+    votes, ratings = _sorted_out(answers)
+    chosen = _chosen(estimator, votes, ratings)
+    settings = _settings(chosen, options)
+    frames: list[pl.DataFrame] = []
+    draws: list[pl.DataFrame] = []
+    notes: dict[str, Any] = {}
+    for criterion in _criteria(votes, ratings):
+        coded = _coded(votes, ratings, criterion, question)
+        frame, drawn, said = _one(chosen, coded, settings, question)
+        frames.append(frame.with_columns(criterion=pl.lit(criterion, dtype=pl.String)))
+        notes[criterion or ""] = said
+        if drawn is not None:
+            draws.append(drawn.insert_column(0, pl.Series("criterion", [criterion] * drawn.height, dtype=pl.String)))
+    made = {
+        "verb": "score",
+        "method": chosen.name,
+        "unit": chosen.unit,
+        "source": chosen.source,
+        "settings": {
+            **settings,
+            "intervals": question.intervals,
+            "confidence": question.confidence,
+            **({"replicates": question.replicates, "seed": question.seed} if question.intervals == "bootstrap" else {}),
+            **({"temperature": dict(question.temperature)} if question.temperature else {}),
+            **({"reliability": dict(question.reliability)} if question.reliability else {}),
+        },
+        "notes": notes,
+    }
+    frame = pl.concat(frames, how="diagonal")
+    together = pl.concat(draws, how="diagonal") if draws else None
+    return Scores(frame, name=name, better="higher", made=made, draws=together)
+
+
+def _sorted_out(answers: Votes | Ratings | tuple[Votes, Ratings]) -> tuple[Votes | None, Ratings | None]:
+    if isinstance(answers, Votes):
+        return answers.main, None
+    if isinstance(answers, Ratings):
+        return None, answers.main
+    return answers[0].main, answers[1].main
+
+
+def _chosen(estimator: str | Estimator | None, votes: Votes | None, ratings: Ratings | None) -> Estimator:
+    given: Literal["votes", "ratings", "both"] = "both"
+    if ratings is None:
+        given = "votes"
+    elif votes is None:
+        given = "ratings"
+    if isinstance(estimator, Estimator):
+        chosen = estimator
+    else:
+        from . import ESTIMATORS
+
+        name = estimator or {"votes": "rank-centrality", "ratings": "mos", "both": "unified"}[given]
+        chosen = ESTIMATORS.get(name)
+    if chosen.reads != given:
+        raise BadConfig(
+            f"estimator '{chosen.name}' reads {_WORDS[chosen.reads]}, and these are {_WORDS[given]}; "
+            "see: paragone list estimators",
+            where=chosen.name,
+        )
+    return chosen
+
+
+_WORDS = {"votes": "votes", "ratings": "ratings", "both": "votes and ratings together"}
+
+
+def _settings(chosen: Estimator, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The model's options with defaults filled in, so that results explain themselves."""
+    parameters = inspect.signature(chosen.model).parameters.values()
+    known = {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    for word in options:
+        if word not in known:
+            error = UnknownName.among(word, known, f"option of {chosen.name}")
+            raise BadConfig(error.message, where=word)
+    return {**known, **options}
+
+
+def _criteria(votes: Votes | None, ratings: Ratings | None) -> list[str | None]:
+    columns = [answers.frame["criterion"] for answers in (votes, ratings) if answers is not None]
+    levels = pl.concat(columns).unique().to_list()
+    if not levels:
+        raise TooFew("there is no answer to score: all rows are checks or training")
+    return sorted(levels, key=lambda level: (level is not None, level))
+
+
+def _coded(votes: Votes | None, ratings: Ratings | None, criterion: str | None, question: Question) -> Coded:
+    asked = pl.col("criterion").eq_missing(pl.lit(criterion, dtype=pl.String))
+    more = list(question.items) if question.levels is None and question.items else None
+    if ratings is None and votes is not None:
+        return code_votes(
+            votes.frame.filter(asked),
+            levels=question.levels,
+            temperature=question.temperature,
+            reliability=question.reliability,
+            items=more,
+        )
+    assert ratings is not None
+    rated = ratings.frame.filter(asked)
+    if votes is None:
+        return code_ratings(rated, levels=question.levels, reliability=question.reliability, items=more)
+    voted = votes.frame.filter(asked)
+    items = sorted({*voted["left"], *voted["right"], *rated["item"], *(more or [])})
+    people = sorted({*voted["participant"].fill_null("(unknown)"), *rated["participant"].fill_null("(unknown)")})
+    both = {"levels": question.levels, "reliability": question.reliability, "participants": people}
+    if question.levels is None:
+        both["items"] = items
+    pairs = code_votes(voted, temperature=question.temperature, **both)  # type: ignore[arg-type]
+    singles = code_ratings(rated, **both)  # type: ignore[arg-type]
+    return Coded(
+        pairs.items,
+        pairs.participants,
+        pairs.counts + singles.counts,
+        comparisons=pairs.comparisons,
+        opinions=singles.opinions,
+        people_known=pairs.people_known and singles.people_known,
+        notes={**(pairs.notes or {}), **(singles.notes or {})},
+    )
+
+
+def _one(
+    chosen: Estimator, coded: Coded, settings: Mapping[str, Any], question: Question
+) -> tuple[pl.DataFrame, pl.DataFrame | None, dict[str, Any]]:
+    """Scores of one criterion: the frame, its draws, and the notes."""
+    shown = coded.counts > 0
+    groups = _groups(chosen, coded, question)
+    n = len(coded.items)
+    columns = {name: np.full(n, np.nan) for name in ("score", "low", "high", "rank_low", "rank_high")}
+    details: dict[str, np.ndarray] = {}
+    draws: np.ndarray | None = None
+    notes: dict[str, Any] = dict(coded.notes or {})
+    notes["answers"] = float(_weighted(coded))
+    notes["participants"] = len(coded.participants) if coded.people_known else None
+    for number, members in enumerate(groups):
+        part = coded if len(members) == n else _part(coded, members)
+        fitted = _fit(chosen, part, settings)
+        spread = _spread(chosen, part, fitted, settings, question)
+        columns["score"][members] = fitted.score
+        for column, values in (("low", spread.low), ("high", spread.high)):
+            columns[column][members] = values
+        for column, values in _per_item(fitted.notes, part.counts).items():
+            details.setdefault(column, np.full(n, np.nan))[members] = values
+        columns["rank_low"][members], columns["rank_high"][members] = spread.rank_low, spread.rank_high
+        if spread.draws is not None:
+            if draws is None:
+                draws = np.full((spread.draws.shape[0], n), np.nan)
+            draws[:, members] = spread.draws
+        said = {**_readable(fitted.notes, part), **spread.notes}
+        if len(groups) > 1:
+            notes[f"group {number + 1}"] = said
+        else:
+            notes.update(said)
+    notes["never_shown"] = int((~shown).sum())
+    frame = _framed(coded, columns, shown, question).with_columns(
+        pl.Series(name, values).fill_nan(None) for name, values in details.items()
+    )
+    if len(groups) > 1:
+        notes["groups"] = len(groups)
+        group = np.zeros(n, dtype=np.int64)
+        for number, members in enumerate(groups, start=1):
+            group[members] = number
+        frame = frame.with_columns(pl.Series("connected_group", group))
+    return frame, _drawn(draws, coded.items), notes
+
+
+def _weighted(coded: Coded) -> float:
+    sizes = [len(part.weight) for part in (coded.comparisons, coded.opinions) if part is not None]
+    return float(sum(sizes))
+
+
+def _groups(chosen: Estimator, coded: Coded, question: Question) -> list[np.ndarray]:
+    """Index lists that are scored together: all items that were shown, or one list per connected group."""
+    shown = np.flatnonzero(coded.counts > 0)
+    if chosen.connected == "no" or coded.comparisons is None or coded.opinions is not None:
+        return [shown]
+    from ..stats.graph import components
+
+    pairs = coded.comparisons
+    counted = pairs.weight > 0
+    labels = components(len(coded.items), pairs.left[counted], pairs.right[counted])[shown]
+    found = [shown[labels == label] for label in np.unique(labels)]
+    if len(found) == 1:
+        return [shown]
+    if not question.apart:
+        raise NotConnected(
+            f"items fall into {len(found)} groups that were never compared; add cross-group pairs "
+            "(plan: pairs = 'across') or score each group alone (--apart)"
+        )
+    return found
+
+
+def _part(coded: Coded, members: np.ndarray) -> Coded:
+    """The same answers restricted to some items, which are numbered anew."""
+    number = np.full(len(coded.items), -1, dtype=np.int64)
+    number[members] = np.arange(len(members))
+    comparisons, opinions = coded.comparisons, coded.opinions
+    if comparisons is not None:
+        keep = (number[comparisons.left] >= 0) & (number[comparisons.right] >= 0)
+        rows = {name: getattr(comparisons, name)[keep] for name in comparisons._fields if name != "n"}
+        rows["left"], rows["right"] = number[rows["left"]], number[rows["right"]]
+        comparisons = type(comparisons)(n=len(members), **rows)
+    if opinions is not None:
+        keep = number[opinions.item] >= 0
+        fields = ("item", "participant", "session", "value", "weight")
+        rows = {name: getattr(opinions, name)[keep] for name in fields}
+        rows["item"] = number[rows["item"]]
+        reference = opinions.reference[members]
+        reference = np.where(reference >= 0, number[reference], -1)
+        opinions = type(opinions)(
+            n=len(members), p=opinions.p, reference=reference, content=opinions.content[members], **rows
+        )
+    return Coded(
+        [coded.items[index] for index in members],
+        coded.participants,
+        coded.counts[members],
+        comparisons=comparisons,
+        opinions=opinions,
+        people_known=coded.people_known,
+    )
+
+
+def _data(coded: Coded) -> tuple[Any, ...]:
+    return tuple(part for part in (coded.comparisons, coded.opinions) if part is not None)
+
+
+def _fit(chosen: Estimator, coded: Coded, settings: Mapping[str, Any]) -> Estimate:
+    try:
+        return chosen.model(*_data(coded), **settings)
+    except NotConnected as error:
+        raise NotConnected(_with_names(error, coded.items), where=error.where) from error
+
+
+def _with_names(error: NotConnected, items: list[str]) -> str:
+    """Models speak of indices; people read names. Errors carry `items` when they mean some."""
+    indices = getattr(error, "items", ())
+    named = ", ".join(f"'{items[index]}'" for index in list(indices)[:5])
+    return f"{error.message} ({named}{', ...' if len(indices) > 5 else ''})" if named else error.message
+
+
+def _spread(
+    chosen: Estimator, coded: Coded, fitted: Estimate, settings: Mapping[str, Any], question: Question
+) -> Spread:
+    if question.intervals == "none":
+        return no_spread(fitted.score, {})
+    if question.intervals == "analytic":
+        covariance = chosen.covariance(*_data(coded), fitted.score, **settings) if chosen.covariance else None
+        if covariance is None and fitted.stderr is None:
+            raise BadConfig(
+                f"estimator '{chosen.name}' has no analytic intervals; use --intervals bootstrap", where=chosen.name
+            )
+        return analytic_spread(fitted, covariance, confidence=question.confidence, seed=question.seed)
+    return bootstrap_spread(
+        _replicator(chosen, coded, settings),
+        fitted.score,
+        len(coded.participants),
+        replicates=question.replicates,
+        confidence=question.confidence,
+        seed=question.seed,
+        jobs=question.jobs,
+        people_known=coded.people_known,
+    )
+
+
+def _replicator(chosen: Estimator, coded: Coded, settings: Mapping[str, Any]) -> Callable[[np.ndarray], np.ndarray]:
+    """A function of (r, participants) weights that gives (r, n) scores."""
+    data = _data(coded)
+    if chosen.replicate is not None:
+        batched = chosen.replicate
+
+        def run(weights: np.ndarray) -> np.ndarray:
+            return batched(*data, weights, **settings)
+
+        return run
+
+    def each(weights: np.ndarray) -> np.ndarray:
+        made = np.full((len(weights), len(coded.items)), np.nan)
+        for row, counts in enumerate(weights):
+            again = tuple(part._replace(weight=part.weight * counts[part.participant]) for part in data)
+            try:
+                made[row] = chosen.model(*again, **settings).score
+            except (NotConnected, TooFew):
+                continue
+        return made
+
+    return each
+
+
+def _readable(notes: Mapping[str, Any], coded: Coded) -> dict[str, Any]:
+    """Notes with names in place of indices: arrays over participants become mappings, numpy becomes Python."""
+    made: dict[str, Any] = {}
+    for key, value in notes.items():
+        if isinstance(value, np.ndarray):
+            if key.startswith("participant_") and len(value) == len(coded.participants) and value.ndim == 1:
+                made[key] = dict(zip(coded.participants, value.tolist(), strict=True))
+            elif value.shape == (len(coded.items),):
+                continue  # one number per item stands in the table, as a column of its own
+            else:
+                made[key] = value.tolist()
+        elif key == "participants_dropped":
+            made[key] = [coded.participants[index] for index in value]
+        elif key.startswith("items_") and isinstance(value, (list, tuple)):
+            made[key] = [coded.items[index] for index in value]
+        else:
+            made[key] = value.item() if isinstance(value, np.generic) else value
+    return made
+
+
+def _per_item(notes: Mapping[str, Any], counts: np.ndarray) -> dict[str, np.ndarray]:
+    """What a model says of each item (its standard deviation, degrees of freedom, ...), as columns."""
+    return {
+        key.removeprefix("item_"): np.asarray(value, dtype=np.float64)
+        for key, value in notes.items()
+        if isinstance(value, np.ndarray)
+        and value.shape == counts.shape
+        and not key.startswith("participant_")
+        and not np.array_equal(value, counts)
+    }
+
+
+def _framed(coded: Coded, columns: Mapping[str, np.ndarray], shown: np.ndarray, question: Question) -> pl.DataFrame:
+    status = np.where(shown, np.where(np.isnan(columns["score"]), "undetermined", "ok"), "never_shown")
+    none = pl.Series([None] * len(coded.items), dtype=pl.String)
+    names = pl.Series(coded.items, dtype=pl.String)
+    by_level = question.levels is not None
+    frame = pl.DataFrame(
+        {
+            "item": none if by_level else names,
+            "of": pl.Series([question.factor if by_level else None] * len(coded.items), dtype=pl.String),
+            "level": names if by_level else none,
+            "criterion": none,
+            **{name: pl.Series(values).fill_nan(None) for name, values in columns.items()},
+            "n": coded.counts,
+            "status": status,
+        }
+    )
+    return frame.select(SCORES.names)
+
+
+def _drawn(draws: np.ndarray | None, items: list[str]) -> pl.DataFrame | None:
+    if draws is None:
+        return None
+    frame = pl.DataFrame(draws, schema={name: pl.Float64 for name in items}, orient="row")
+    return frame.insert_column(0, pl.Series("replicate", np.arange(1, len(draws) + 1)))
