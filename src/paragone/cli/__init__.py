@@ -1,0 +1,110 @@
+"""The command line: verbs are read nouns, one call, written nouns. No logic lives here, and nothing heavy is imported
+until the verb that needs it runs."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from .. import __version__
+from ..errors import ParagoneError
+
+__all__ = ["VERBS", "main", "paragone"]
+
+VERBS: dict[str, tuple[str, str]] = {
+    "demo": ("paragone.cli.show:demo", "Run a whole small loop on shipped pictures, with simulated participants."),
+    "new": ("paragone.cli.build:new", "Make a benchmark folder from pictures named by a pattern."),
+    "import": ("paragone.cli.build:import_", "Bring a known public layout, or any table, into our tables."),
+    "check": ("paragone.cli.build:check", "Check everything in a folder and print all faults at once."),
+    "plan": ("paragone.cli.ask:plan", "Deal the trials of a study: who is shown what, in which order."),
+    "simulate": ("paragone.cli.ask:simulate", "Let simulated participants answer a plan."),
+    "collect": ("paragone.cli.ask:collect", "Turn raw answers into votes.csv and ratings.csv."),
+    "screen": ("paragone.cli.people:screen", "Say which participants to leave out, by which rule, and why."),
+    "consistency": ("paragone.cli.people:consistency", "Say how far people agree with themselves and each other."),
+    "score": ("paragone.cli.people:score", "Turn votes or ratings into scores with intervals."),
+    "measure": ("paragone.cli.machine:measure", "Measure pictures by machine metrics."),
+    "compare": (
+        "paragone.cli.machine:compare",
+        "Compare machine scores with people's, with intervals and significance.",
+    ),
+    "report": ("paragone.cli.show:report", "Write one HTML page about all of it."),
+    "list": ("paragone.cli.show:list_", "List estimators, metrics, sources or stylisers."),
+}
+
+
+class _LazyGroup(click.Group):
+    """A group that knows its verbs' names and one-line helps, and imports a verb when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module, _, attribute = VERBS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs, in the order of a study"):
+            formatter.write_dl([(verb, line) for verb, (_, line) in VERBS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], VERBS, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else "see: paragone --help"
+            raise click.UsageError(f"no verb '{args[0]}'; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog='Shell completion: eval "$(_PARAGONE_COMPLETE=bash_source paragone)" (or zsh_source, fish_source).',
+)
+@click.version_option(__version__, prog_name="paragone")
+def paragone() -> None:
+    """Ask people how good generated pictures look, measure them by machine, and compare the two honestly."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; exit 0 done, 1 refused (one line, no traceback), 2 usage."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        paragone.main(args=given, prog_name="paragone", standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        sys.exit(leave.exit_code)
+    except click.Abort:
+        click.echo("paragone: stopped; files that were complete are kept, nothing else was written", err=True)
+        sys.exit(1)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except ParagoneError as error:
+        _refuse(given, error.kind, error.message, error.where)
+    except MemoryError:
+        _refuse(given, "MemoryError", "out of memory; give fewer rows, replicates or pictures at a time", "")
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except OSError as error:
+        place = str(error.filename or "")
+        reason = error.strerror or str(error)
+        _refuse(given, type(error).__name__, f"{place}: {reason}" if place else reason, place)
+
+
+def _refuse(given: list[str], kind: str, message: str, where: str) -> None:
+    line = " ".join(message.split())
+    click.echo(f"paragone: {line}", err=True)
+    if "--json" in given:
+        import json
+
+        click.echo(json.dumps({"error": {"kind": kind, "message": line, "where": where}}))
+    sys.exit(1)

@@ -1,0 +1,143 @@
+"""Options that mean the same in every verb, and the two ways results leave: a table or one JSON document."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..errors import BadConfig
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "assignments",
+    "columns_option",
+    "emit",
+    "json_option",
+    "jobs_option",
+    "output_option",
+    "quiet_option",
+    "say",
+]
+__all__ += ["seed_option", "show_frame"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def json_option(command: Command) -> Command:
+    """--json: print one JSON document on stdout and nothing else."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")(command)
+
+
+def output_option(what: str) -> Callable[[Command], Command]:
+    """-o: where the result goes."""
+    return click.option("-o", "--output", type=click.Path(path_type=Path), help=f"{what}; .csv or .parquet.")
+
+
+def seed_option(command: Command) -> Command:
+    """--seed: the same seed gives the same result."""
+    return click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all randomness."
+    )(command)
+
+
+def jobs_option(command: Command) -> Command:
+    """--jobs: worker processes."""
+    return click.option(
+        "--jobs", type=int, default=1, show_default=True, help="Worker processes; -1 for one per core. Same results."
+    )(command)
+
+
+def quiet_option(command: Command) -> Command:
+    """--quiet: no talk and no bars on stderr."""
+    return click.option("-q", "--quiet", is_flag=True, help="No talk and no progress bars on stderr.")(command)
+
+
+def columns_option(command: Command) -> Command:
+    """--map: the file's own column names."""
+    return click.option(
+        "--map",
+        "columns",
+        default="",
+        metavar="OURS=THEIRS,...",
+        help="Column names of the file, for example participant=worker,value=score.",
+    )(command)
+
+
+def assignments(text: str | Iterable[str], option: str) -> dict[str, str]:
+    """Read 'a=b,c=d' (or several of them) into a dict.
+
+    Raises:
+        BadConfig: a piece is not of that form, or a name stands twice.
+    """
+    pieces = text.split(",") if isinstance(text, str) else [piece for part in text for piece in part.split(",")]
+    made: dict[str, str] = {}
+    for piece in pieces:
+        if not piece.strip():
+            continue
+        name, equals, value = piece.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise BadConfig(f"{option} '{piece}' is not of the form name=value", where=option)
+        if name.strip() in made:
+            raise BadConfig(f"{option} names '{name.strip()}' twice", where=option)
+        made[name.strip()] = value.strip()
+    return made
+
+
+def say(line: str, *, quiet: bool = False) -> None:
+    """One line of talk on stderr."""
+    if not quiet:
+        click.echo(line, err=True)
+
+
+def emit(document: Mapping[str, Any]) -> None:
+    """Print one JSON document; what is no number is null."""
+    click.echo(json.dumps(_plain(document), ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(inner) for inner in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Path):
+        return value.as_posix()
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return str(value)
+
+
+def show_frame(frame: pl.DataFrame, *, title: str = "") -> None:
+    """Print a table on stdout: readable on a terminal, CSV into a pipe."""
+    if not sys.stdout.isatty():
+        click.echo(frame.write_csv(), nl=False)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title or None, header_style="bold")
+    numeric = [dtype.is_numeric() for dtype in frame.dtypes]
+    for name, number in zip(frame.columns, numeric, strict=True):
+        table.add_column(name, justify="right" if number else "left")
+    for row in frame.iter_rows():
+        table.add_row(*(_cell(value) for value in row))
+    Console().print(table)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
