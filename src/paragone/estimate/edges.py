@@ -1,0 +1,247 @@
+"""Votes folded into compared pairs: the one form in which the fast pairwise models read them.
+
+An edge is a compared pair at one temperature. A million votes become at most as many edges, every model works on
+edges, and a reweighting of the participants (a bootstrap replicate, a reliability) is one sparse product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from paragone.errors import BadInput, NotConnected, TooFew
+from paragone.estimate.arrays import Comparisons, Floats, Ints
+from paragone.stats import graph
+
+__all__ = ["Edges", "aggregate", "check_connected", "not_connected", "not_strongly_connected", "reweighted", "tally"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edges:
+    """Distinct compared pairs i < j with the weighted wins of both sides, one entry per pair and temperature."""
+
+    n: int
+    """Number of items."""
+    i: Ints
+    """(e,) the lower index of each pair, ascending."""
+    j: Ints
+    """(e,) the higher index."""
+    wins_i: Floats
+    """(e,) weighted wins of i over j; a tie is half a win for each."""
+    wins_j: Floats
+    """(e,) weighted wins of j over i; wins_i + wins_j > 0."""
+    temperature: Floats
+    """(e,) > 0, the noise of these answers: P(i wins) = F((s_i - s_j) / temperature)."""
+    self_pairs: int
+    """Votes of an item against itself, which say nothing about scores and were dropped."""
+
+    @property
+    def votes(self) -> Floats:
+        """(e,) weighted comparisons on each edge."""
+        return self.wins_i + self.wins_j
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """(n,) whether an item has a comparison."""
+        found = np.zeros(self.n, dtype=bool)
+        found[self.i] = True
+        found[self.j] = True
+        return found
+
+    @property
+    def indptr(self) -> Ints:
+        """(n + 1,) where each lower index begins: with j it makes the edges the rows of a sparse upper triangle."""
+        return np.searchsorted(self.i, np.arange(self.n + 1))
+
+
+def aggregate(comparisons: Comparisons) -> Edges:
+    """Fold votes into edges.
+
+    Args:
+        comparisons: m judged pairs over n items; rows of weight 0 and of an item against itself do not count.
+
+    Returns:
+        Edges in ascending order of (i, j, temperature); sides, duplicates and the order of the votes leave no trace.
+
+    Raises:
+        BadInput: an index, outcome, weight or temperature is out of range.
+        TooFew: no comparison is left.
+    """
+    _check(comparisons)
+    key, i_won, levels, apart = _keys(comparisons)
+    self_pairs = int(np.count_nonzero(comparisons.left == comparisons.right))
+    if key.size == 0:
+        raise TooFew(f"no comparison between two different items among {comparisons.left.size} votes; nothing to score")
+    weight = comparisons.weight[apart]
+    order = np.argsort(key)
+    key = key[order]
+    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    key = key[starts]
+    wins_i = np.add.reduceat((i_won * weight)[order], starts)
+    wins_j = np.add.reduceat(((1.0 - i_won) * weight)[order], starts)
+    pair, level = np.divmod(key, levels.size)
+    i, j = np.divmod(pair, comparisons.n)
+    return Edges(
+        n=comparisons.n, i=i, j=j, wins_i=wins_i, wins_j=wins_j, temperature=levels[level], self_pairs=self_pairs
+    )
+
+
+def tally(comparisons: Comparisons, edges: Edges) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Split the wins of each edge by participant.
+
+    Args:
+        comparisons: the votes.
+        edges: `aggregate(comparisons)`.
+
+    Returns:
+        Two (participants, e) matrices: weighted wins of i over j, and of j over i. `weights @ first` are the wins under
+        weights (r, participants); the column sums are `edges.wins_i` and `edges.wins_j`.
+    """
+    key, i_won, levels, apart = _keys(comparisons)
+    level = np.searchsorted(levels, edges.temperature)
+    edge = np.searchsorted((edges.i * edges.n + edges.j) * levels.size + level, key)
+    who, weight = comparisons.participant[apart], comparisons.weight[apart]
+    shape = (int(comparisons.participant.max(initial=-1)) + 1, edges.i.size)
+    wins_i = sparse.csr_array((i_won * weight, (who, edge)), shape=shape)
+    wins_j = sparse.csr_array(((1.0 - i_won) * weight, (who, edge)), shape=shape)
+    wins_i.eliminate_zeros()
+    wins_j.eliminate_zeros()
+    return wins_i, wins_j
+
+
+def reweighted(edges: Edges, wins_i: Floats, wins_j: Floats) -> Edges:
+    """The same edges under other wins; those without a vote are no longer compared and go.
+
+    Args:
+        edges: the edges of the full sample.
+        wins_i: (e,) weighted wins of i over j.
+        wins_j: (e,) weighted wins of j over i.
+
+    Returns:
+        Edges with wins_i + wins_j > 0, in the same order.
+    """
+    kept = np.flatnonzero(wins_i + wins_j > 0)
+    return Edges(
+        n=edges.n,
+        i=edges.i[kept],
+        j=edges.j[kept],
+        wins_i=wins_i[kept],
+        wins_j=wins_j[kept],
+        temperature=edges.temperature[kept],
+        self_pairs=edges.self_pairs,
+    )
+
+
+def check_connected(edges: Edges, *, strongly: bool) -> dict[str, int | Ints]:
+    """Refuse edges that do not determine one scale for all seen items.
+
+    Args:
+        edges: the compared pairs.
+        strongly: whether every item must also be reachable from every other by a chain of wins.
+
+    Returns:
+        Notes: `components` and `strong_components` (numbers of groups among the seen items), `self_pairs` (votes dropped),
+        `unseen` (indices of the items without a comparison).
+
+    Raises:
+        NotConnected: the seen items are several groups, or (strongly) some group never lost to or never won over the rest;
+            its attribute `groups` holds the members of each group.
+    """
+    seen = edges.seen
+    weak = graph.components(edges.n, edges.i, edges.j)
+    strong = graph.strong_components(edges.n, *graph.win_arcs(edges.i, edges.j, edges.wins_i, edges.wins_j))
+    n_weak, n_strong = np.unique(weak[seen]).size, np.unique(strong[seen]).size
+    if n_weak > 1:
+        raise not_connected(weak, seen)
+    if strongly and n_strong > 1:
+        raise not_strongly_connected(edges, strong)
+    return {
+        "components": n_weak,
+        "strong_components": n_strong,
+        "self_pairs": edges.self_pairs,
+        "unseen": np.flatnonzero(~seen),
+    }
+
+
+def not_connected(labels: Ints, seen: NDArray[np.bool_]) -> NotConnected:
+    """The error for items that fall into groups never compared with each other; `groups` holds their members."""
+    groups = _members(labels, seen)
+    return _with_groups(
+        NotConnected(
+            f"items fall into {len(groups)} groups that were never compared; "
+            f"add cross-group pairs (plan: pairs.across = true) or score each group alone"
+        ),
+        groups,
+    )
+
+
+def not_strongly_connected(edges: Edges, labels: Ints) -> NotConnected:
+    """The error for one-sided results, for which no finite score exists; names the items that never lost or never won."""
+    seen = edges.seen
+    wins = np.bincount(edges.i, edges.wins_i, minlength=edges.n) + np.bincount(edges.j, edges.wins_j, minlength=edges.n)
+    losses = np.bincount(edges.i, edges.wins_j, minlength=edges.n) + np.bincount(edges.j, edges.wins_i, minlength=edges.n)
+    groups = _members(labels, seen)
+    causes = [
+        f"{what}: {_listed(which)}"
+        for what, which in (
+            ("never lost", np.flatnonzero(seen & (losses == 0))),
+            ("never won", np.flatnonzero(seen & (wins == 0))),
+        )
+        if which.size
+    ]
+    why = "; ".join(causes) or f"between some of the {len(groups)} groups one side won every time"
+    return _with_groups(
+        NotConnected(
+            f"no finite scores: the wins do not lead from every item to every other ({why}); "
+            f"score with a prior (rank-centrality, bradley-terry-ridge) or collect more votes"
+        ),
+        groups,
+    )
+
+
+def _with_groups(error: NotConnected, groups: tuple[Ints, ...]) -> NotConnected:
+    vars(error)["groups"] = groups
+    return error
+
+
+def _members(labels: Ints, seen: NDArray[np.bool_]) -> tuple[Ints, ...]:
+    return tuple(np.flatnonzero(labels == label) for label in np.unique(labels[seen]))
+
+
+def _listed(items: Ints, shown: int = 8) -> str:
+    more = f" and {items.size - shown} more" if items.size > shown else ""
+    return f"item{'s' if items.size > 1 else ''} {', '.join(map(str, items[:shown]))}{more}"
+
+
+def _keys(comparisons: Comparisons) -> tuple[Ints, Floats, Floats, NDArray[np.bool_]]:
+    """Of the rows that count: one integer per pair and temperature, the lower item's share of the win; and which rows."""
+    left, right, temperature = comparisons.left, comparisons.right, comparisons.temperature
+    apart = (left != right) & (comparisons.weight > 0)
+    swapped = (left > right)[apart]
+    low, high = np.minimum(left, right)[apart], np.maximum(left, right)[apart]
+    outcome = comparisons.outcome[apart]
+    key = low.astype(np.int64) * comparisons.n + high
+    levels = temperature[:1]
+    if temperature.size and temperature.min() != temperature.max():
+        levels, level = np.unique(temperature[apart], return_inverse=True)
+        key = key * levels.size + level
+    return key, np.where(swapped, 1.0 - outcome, outcome), levels, apart
+
+
+def _check(comparisons: Comparisons) -> None:
+    n, size = comparisons.n, comparisons.left.size
+    if any(column.shape != (size,) for column in comparisons[1:]):
+        raise BadInput(f"comparisons: columns differ in length; each must have {size} rows as left has")
+    if size == 0:
+        return
+    if min(comparisons.left.min(), comparisons.right.min()) < 0 or max(comparisons.left.max(), comparisons.right.max()) >= n:
+        raise BadInput(f"comparisons: an item index lies outside 0 to {n - 1}; check n")
+    if not (comparisons.outcome.min() >= 0 and comparisons.outcome.max() <= 1):
+        raise BadInput("comparisons: an outcome lies outside 0 to 1; give 1 for left, 0 for right, 0.5 for a tie")
+    if not (comparisons.weight.min() >= 0 and comparisons.weight.max() < np.inf):
+        raise BadInput("comparisons: a weight is negative or not finite; give how often the answer counts")
+    if not (comparisons.temperature.min() > 0 and comparisons.temperature.max() < np.inf):
+        raise BadInput("comparisons: a temperature is not above 0 and finite; give the noise relative to stage 0")
