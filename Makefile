@@ -1,0 +1,67 @@
+# Two commands do all the set-up: `make demo` runs the main job on the embedded default, `make test` passes the tests.
+# Each makes its own virtual environment; nothing but Python 3.11+, make and a package registry is needed.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test test-slow test-browser lint format bench docs release clean
+
+demo: $(VENV)/.demo
+	$(BIN)/paragone demo demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -q -n auto -m "not slow and not browser and not gpu"
+
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -q -n auto -m "slow"
+
+test-browser: $(VENV)/.browser
+	$(BIN)/python -m pytest -q -m "browser"
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check src tests benchmarks scripts
+	$(BIN)/ruff format --check src tests benchmarks scripts
+	$(BIN)/mypy
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix src tests benchmarks scripts
+	$(BIN)/ruff format src tests benchmarks scripts
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/bench_pairs.py --skip-slow
+	$(BIN)/python benchmarks/bench_ratings.py
+	$(BIN)/python benchmarks/bench_metrics.py
+
+docs: $(VENV)/.test
+	$(BIN)/python scripts/reference.py docs/reference.md
+
+release: $(VENV)/.lint
+	$(BIN)/python scripts/release.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -c "import sys; sys.exit('Python 3.11 or newer is needed, this is ' + sys.version.split()[0]) if sys.version_info < (3, 11) else None"
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(VENV)/bin/python pyproject.toml
+	$(PIP) -e ".[demo]"
+	touch $@
+
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml
+	$(PIP) -e ".[test]"
+	touch $@
+
+$(VENV)/.browser: $(VENV)/.test
+	$(PIP) -e ".[browser]"
+	touch $@
+
+$(VENV)/.lint: $(VENV)/bin/python pyproject.toml
+	$(PIP) -e ".[test,lint]"
+	touch $@
+
+$(VENV)/.bench: $(VENV)/bin/python pyproject.toml
+	$(PIP) -e ".[bench]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache
