@@ -3,8 +3,8 @@
     python scripts/release.py            build into dist/ and check
     python scripts/release.py --tag      also require a clean tree, then tag v<version>
 
-Steps: the version has its section in CHANGELOG.md; the wheel is built; its content is compared with the source tree; it is
-installed into a fresh virtual environment, where `paragone --version` and `paragone list estimators` must run.
+Steps: the version has its section in CHANGELOG.md; the wheel is built; its content is compared with the source tree; it
+is installed into a fresh virtual environment, where `paragone --version` and `paragone list estimators` must run.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def _installs(wheel: Path, version: str) -> None:
 
 
 def _tag(version: str) -> None:
-    dirty = subprocess.run(["git", "status", "--porcelain"], check=True, capture_output=True, text=True, cwd=ROOT).stdout
-    if dirty:
+    status = subprocess.run(["git", "status", "--porcelain"], check=True, capture_output=True, text=True, cwd=ROOT)
+    if status.stdout:
         sys.exit("the working tree has changes; commit them before tagging")
     subprocess.run(["git", "tag", f"v{version}"], check=True, cwd=ROOT)
 

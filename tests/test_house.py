@@ -79,7 +79,6 @@ def _room(path: Path) -> str:
 def _imports(path: Path) -> Iterator[tuple[int, str]]:
     """Line and absolute module name of every import, those inside functions among them."""
     parts = ("paragone", *path.relative_to(SOURCE).with_suffix("").parts)
-    package = parts if path.name != "__init__.py" else parts
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -88,7 +87,7 @@ def _imports(path: Path) -> Iterator[tuple[int, str]]:
             if node.level == 0:
                 yield node.lineno, node.module or ""
             else:
-                base = ".".join(package[: len(package) - node.level])
+                base = ".".join(parts[: len(parts) - node.level])
                 if node.module:
                     yield node.lineno, f"{base}.{node.module}"
                 else:

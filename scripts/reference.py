@@ -1,0 +1,178 @@
+"""Write docs/reference.md from the code: verbs, plug-ins, tables and settings, so that no fact has a second copy.
+
+python scripts/reference.py docs/reference.md
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+def main() -> None:
+    """Write the page to the path that was given, or to stdout."""
+    page = reference()
+    if len(sys.argv) > 1:
+        Path(sys.argv[1]).write_text(page, encoding="utf-8")
+    else:
+        sys.stdout.write(page)
+
+
+def reference() -> str:
+    """The whole page as Markdown."""
+    parts = [
+        "# Reference",
+        "",
+        "Made from the code by `make docs`; a test compares the two.",
+        "",
+        *_verbs(),
+        *_estimators(),
+        *_metrics(),
+        *_plain("Sources", "paragone.sources", "SOURCES", "gives"),
+        *_plain("Stylisers", "paragone.make.stylise", "STYLISERS", "source"),
+        *_tables(),
+        *_settings(),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _verbs() -> Iterator[str]:
+    from paragone.cli import VERBS
+
+    yield "## Verbs\n"
+    for verb, (address, _) in VERBS.items():
+        module, _, attribute = address.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        yield f"### `paragone {verb}`\n"
+        yield inspect.cleandoc(command.help or "").replace("\b\n", "").replace("\f", "") + "\n"
+        yield "| argument or option | meaning |\n|---|---|"
+        for parameter in command.params:
+            yield _option(parameter)
+        yield ""
+
+
+def _option(parameter: click.Parameter) -> str:
+    if isinstance(parameter, click.Option):
+        names = ", ".join(f"`{name}`" for name in parameter.opts)
+        default = parameter.default
+        shown = isinstance(default, (str, int, float)) and not isinstance(default, bool) and default != ""
+        text = (parameter.help or "") + (f" Default {default}." if shown else "")
+        return f"| {names} | {_cell(text)} |"
+    count = "one or more" if parameter.nargs == -1 else "one"
+    needed = "" if parameter.required else ", may be left out"
+    return f"| `{parameter.human_readable_name}` | {count}{needed} |"
+
+
+def _estimators() -> Iterator[str]:
+    from paragone.estimate import ESTIMATORS
+
+    yield "## Estimators\n"
+    yield "| name | reads | what it gives | unit | options | source |\n|---|---|---|---|---|---|"
+    for name in sorted(ESTIMATORS.builtin):
+        record = ESTIMATORS.get(name)
+        options = "<br>".join(f"`{word}`: {_cell(text)}" for word, text in record.options.items())
+        yield (
+            f"| `{name}` | {record.reads} | {_cell(record.summary)} | {_cell(record.unit)} | {options} | "
+            f"{_cell(record.source)} |"
+        )
+    yield ""
+
+
+def _metrics() -> Iterator[str]:
+    from paragone.metrics import METRICS
+
+    yield "## Metrics\n"
+    yield "| name | reads | better | range | unit | what it measures | definition | source |\n|---|---|---|---|---|---|---|---|"
+    for name in sorted(METRICS.builtin):
+        m = METRICS.get(name)
+        span = f"{_number(m.low)} to {_number(m.high)}"
+        badge = " (reconstruction)" if m.reconstruction else ""
+        yield (
+            f"| `{name}`{badge} | {', '.join(m.inputs)} | {m.better} | {span} | {m.unit} | {_cell(m.summary)} | "
+            f"{_cell(m.definition)} | {_cell(m.source)} |"
+        )
+    yield ""
+
+
+def _plain(title: str, module: str, catalog: str, column: str) -> Iterator[str]:
+    table = getattr(importlib.import_module(module), catalog)
+    yield f"## {title}\n"
+    yield f"| name | what it is | {column} |\n|---|---|---|"
+    for name in sorted(table.builtin):
+        record = table.get(name)
+        value = getattr(record, column)
+        text = value if isinstance(value, str) else ", ".join(map(str, value))
+        yield f"| `{name}` | {_cell(record.summary)} | {_cell(text)} |"
+    yield ""
+
+
+def _tables() -> Iterator[str]:
+    from paragone.benchmark import ITEMS, REFERENCES
+    from paragone.judgements import RATINGS, VOTES
+    from paragone.plan import PLAN
+    from paragone.scores import AGREEMENT, SCORES
+
+    yield "## Tables\n"
+    yield "CSV or Parquet, by the ending of the file. Further columns are kept.\n"
+    for schema in (ITEMS, REFERENCES, PLAN, VOTES, RATINGS, SCORES, AGREEMENT):
+        yield f"### {schema.name}\n"
+        yield "| column | kind | needed | what it holds |\n|---|---|---|---|"
+        for c in schema.columns:
+            needed = "yes" if c.required else "no"
+            words = f" One of {', '.join(c.choices)}." if c.choices else ""
+            yield f"| `{c.name}` | {c.kind} | {needed} | {_cell(c.doc)}{words} |"
+        yield ""
+
+
+def _settings() -> Iterator[str]:
+    from paragone.settings import Settings
+
+    for module in ("paragone.screen", "paragone.design.settings", "paragone.benchmark"):
+        importlib.import_module(module)
+    yield "## Settings\n"
+    for record in sorted(_records(Settings), key=lambda kind: (kind.__module__, kind.__qualname__)):
+        yield f"### {record.__qualname__.lstrip('_')} ({record.__module__})\n"
+        yield inspect.cleandoc(record.__doc__ or "").split("\n")[0] + "\n"
+        yield "| key | meaning |\n|---|---|"
+        for name, text in _fields(record):
+            yield f"| `{name}` | {_cell(text)} |"
+        yield ""
+
+
+def _records(base: type) -> Iterator[type]:
+    for record in base.__subclasses__():
+        yield record
+        yield from _records(record)
+
+
+def _fields(record: type) -> Iterator[tuple[str, str]]:
+    """Field names with the string that stands under each."""
+    tree = ast.parse(inspect.cleandoc(inspect.getsource(record))).body[0]
+    assert isinstance(tree, ast.ClassDef)
+    for node, after in zip(tree.body, [*tree.body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            said = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
+            default = f" Default `{ast.unparse(node.value)}`." if node.value is not None else " Needed."
+            yield node.target.id, f"{said}{default}"
+
+
+def _number(value: float) -> str:
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return f"{value:g}"
+
+
+def _cell(text: Any) -> str:
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    main()
