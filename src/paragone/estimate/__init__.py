@@ -10,8 +10,9 @@ from __future__ import annotations
 from ..catalog import Catalog
 from .adapter import Question, estimate
 from .arrays import Comparisons, Estimate, Estimator, Opinions
+from .diagnosis import diagnose
 
-__all__ = ["ESTIMATORS", "Comparisons", "Estimate", "Estimator", "Opinions", "Question", "estimate"]
+__all__ = ["ESTIMATORS", "Comparisons", "Estimate", "Estimator", "Opinions", "Question", "diagnose", "estimate"]
 
 ESTIMATORS = Catalog(
     "paragone.estimators",

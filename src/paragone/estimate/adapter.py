@@ -14,6 +14,7 @@ from ..errors import BadConfig, NotConnected, TooFew, UnknownName
 from ..judgements import Ratings, Votes
 from ..scores import SCORES, Scores
 from .arrays import Estimate, Estimator
+from .diagnosis import graph_notes
 from .encoding import Coded, code_ratings, code_votes
 from .intervals import Spread, analytic_spread, bootstrap_spread, no_spread
 
@@ -230,17 +231,19 @@ def _one(
         part = coded if len(members) == n else _part(coded, members)
         fitted = _fit(chosen, part, settings)
         spread = _spread(chosen, part, fitted, settings, question)
+        said = {**_readable(fitted.notes, part), **spread.notes}
         columns["score"][members] = fitted.score
         for column, values in (("low", spread.low), ("high", spread.high)):
             columns[column][members] = values
         for column, values in _per_item(fitted.notes, part.counts).items():
             details.setdefault(column, np.full(n, np.nan))[members] = values
         columns["rank_low"][members], columns["rank_high"][members] = spread.rank_low, spread.rank_high
+        if part.comparisons is not None and len(groups) == 1:
+            said = {**graph_notes(part.comparisons, part.items), **said}
         if spread.draws is not None:
             if draws is None:
                 draws = np.full((spread.draws.shape[0], n), np.nan)
             draws[:, members] = spread.draws
-        said = {**_readable(fitted.notes, part), **spread.notes}
         if len(groups) > 1:
             notes[f"group {number + 1}"] = said
         else:
