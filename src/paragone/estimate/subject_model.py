@@ -13,7 +13,7 @@ from paragone.estimate.arrays import Estimate, Estimator, Floats, Opinions
 from paragone.estimate.incidence import Incidence, incidence, joined, require_connected, usable
 from paragone.estimate.two_way import two_way
 
-__all__ = ["P910", "p910"]
+__all__ = ["P910", "middle_variance", "p910"]
 
 Stderr = Literal["item", "model"]
 
@@ -83,7 +83,7 @@ def p910(
     data = usable(opinions)
     require_connected(data)
     table = incidence(data)
-    variance = _middle(table)
+    variance = middle_variance(table)
     if variance == 0.0:
         return _exact(data, table, prior)
     single = np.flatnonzero(table.rows == 1)
@@ -108,7 +108,7 @@ def _check(prior: float, stderr: str) -> None:
         raise BadConfig(f"stderr = '{stderr}' is not one of item, model", where="stderr")
 
 
-def _middle(table: Incidence) -> float:
+def middle_variance(table: Incidence) -> float:
     """Variance of the middle participant around the least-squares fit; 0 where that fit is exact."""
     s, b = two_way(table, table.copies)
     left = _squares(table, s[:, None], b[:, None])[:, 0]
@@ -265,7 +265,7 @@ def _replicate(
     _check(prior, stderr)
     data = usable(opinions)
     table = incidence(data)
-    variance = _middle(table)
+    variance = middle_variance(table)
     copies = table.copies[:, None] * np.asarray(weights, dtype=np.float64).T
     one_group = joined(table)
     good = np.array([one_group(column) for column in copies.T], dtype=bool)
@@ -295,7 +295,7 @@ def _likelihood(
     """Log-likelihood, with the prior's term, of the scores; biases and inconsistencies at their best given them."""
     data = usable(opinions)
     table = incidence(data)
-    variance = _middle(table)
+    variance = middle_variance(table)
     s = np.where(table.shown > 0, score - table.centre, 0.0)[:, None]
     rows = np.maximum(table.rows, 1)[:, None]
     b = np.asarray(table.total.sum(axis=1).reshape(-1, 1) - table.count @ s) / rows

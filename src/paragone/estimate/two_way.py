@@ -14,18 +14,18 @@ __all__ = ["two_way"]
 def two_way(table: Incidence, precision: Floats) -> tuple[Floats, Floats]:
     """Split ratings into item scores and participant biases by weighted least squares.
 
-    Minimises sum over ratings of precision_i * weight * (x - s_j - b_i)^2 exactly, by eliminating the longer side.
+    Minimises the sum over ratings of precision * (x - s_j - b_i)^2 exactly, by eliminating the longer side.
 
     Args:
         table: ratings whose participants and items form one group.
-        precision: (p,) weight of each participant, >= 0.
+        precision: weight of each participant (p,) or of each participant and item (p, n), >= 0.
 
     Returns:
         s (n,) above the items' centres and b (p,), fixed by sum of copies * b = 0; 0 where there are no ratings.
     """
-    here, seen = (precision > 0) & (table.rows > 0), table.shown > 0
-    count, total = table.count[here], table.total[here]
-    weight, times = _scaled(precision[here], count), _scaled(precision[here], total)
+    some = precision if precision.ndim == 1 else precision.max(axis=1)
+    here, seen = (some > 0) & (table.rows > 0), table.shown > 0
+    weight, times = _scaled(precision[here], table.count[here]), _scaled(precision[here], table.total[here])
     by_item, by_person = _sums(weight, 0), _sums(weight, 1)
     seen &= by_item > 0
     up, across = _sums(times, 0), _sums(times, 1)
@@ -50,6 +50,8 @@ def _eliminated(own: Floats, cross: Matrix, other: Floats, right: Floats) -> Flo
 
 
 def _scaled(factor: Floats, matrix: Matrix) -> Matrix:
+    if factor.ndim == 2:
+        return matrix.multiply(factor).tocsr() if sparse.issparse(matrix) else factor * matrix
     return sparse.diags(factor) @ matrix if sparse.issparse(matrix) else factor[:, None] * matrix
 
 

@@ -1,0 +1,273 @@
+"""SUREAL's full model: participants' bias and inconsistency, and the ambiguity of each content."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.csgraph import connected_components
+
+from paragone.errors import BadConfig, NotConverged, TooFew
+from paragone.estimate.arrays import Estimate, Estimator, Floats, Ints, Opinions
+from paragone.estimate.incidence import Incidence, incidence, require_connected, usable
+from paragone.estimate.subject_model import middle_variance
+from paragone.estimate.two_way import two_way
+
+__all__ = ["SUREAL", "sureal"]
+
+Split = Literal["contents", "participants"]
+
+_COLLAPSED = 1e-6  # of the middle participant's variance, as in p910
+_DAMPING = 1e-6  # relative; keeps the step finite along the direction that changes no likelihood
+_INNER = 100  # Fisher steps on the variances for given scores; about five are taken
+
+
+class _Cells(NamedTuple):
+    """Ratings summed by participant and content."""
+
+    weight: Floats
+    """(p, c) ratings, weights included."""
+    prior: Floats
+    """(p,) imagined ratings of each participant."""
+    middle: float
+    """Variance of an imagined rating."""
+
+
+class _Fit(NamedTuple):
+    """Where the climb ended."""
+
+    s: Floats
+    """(n,) scores above the items' centres."""
+    b: Floats
+    """(p,) biases."""
+    v2: Floats
+    """(p,) squared inconsistencies."""
+    a2: Floats
+    """(c,) squared ambiguities."""
+    trace: tuple[float, ...]
+    """Log-likelihood, with the prior's term, after each round; it never falls."""
+    moving: float
+    """Length of the last change of the scores."""
+
+
+def sureal(
+    opinions: Opinions,
+    *,
+    prior: float = 0.0,
+    split: Split = "contents",
+    tolerance: float = 1e-8,
+    max_iterations: int = 500,
+) -> Estimate:
+    """Score items by the maximum likelihood of x_ij ~ N(s_j + b_i, v_i^2 + a_c^2), c the content of item j.
+
+    Only the sums v_i^2 + a_c^2 are determined: a common amount can be moved from all participants to all contents
+    without changing the likelihood, so inconsistencies and ambiguities are comparable among themselves, not with each
+    other. `split` says where that amount goes. Scores, biases and standard errors do not depend on it.
+
+    Args:
+        opinions: k ratings; `content` gives the content of each item. With one content the model is that of 'p910'.
+        prior: imagined ratings for each participant at the middle participant's variance, >= 0; above 0 it also settles
+            the split.
+        split: 'contents' gives them all they can take (the most consistent participant of each group gets v = 0, where
+            SUREAL's solver ends too), 'participants' gives the least ambiguous content a = 0.
+        tolerance: the fit ends when the scores move by less (Euclidean length, rating scale).
+        max_iterations: rounds allowed.
+
+    Returns:
+        Scores (n,) on the rating scale at mean bias 0, NaN for an item never rated; standard errors
+        1 / sqrt(sum over the item's ratings of 1 / (v_i^2 + a_c^2)). Notes: `participant_bias`,
+        `participant_inconsistency` (p,), NaN without ratings; `content_ambiguity` (c,), NaN for a content never rated;
+        `movable_variance` (one number for each group of participants and contents that is joined by ratings): how much
+        v^2 could be a^2 instead, 0 where the prior settled it; `separately_identified`; `log_likelihood`, `iterations`,
+        `items_not_rated`.
+
+    Raises:
+        BadConfig: an option is out of its range.
+        NotConnected: participants and items fall into groups that share no rating.
+        TooFew: the likelihood grows without bound, as it does where ratings are few and prior = 0.
+        NotConverged: the limit was reached.
+
+    Source:
+        Li and Bampis, "Recover Subjective Quality Scores from Noisy Measurements", DCC 2017; solved here by exact least
+        squares for s and b and Fisher scoring for v^2 and a^2 in turn.
+    """
+    _check(prior, split)
+    data = usable(opinions)
+    require_connected(data)
+    table = incidence(data)
+    middle = middle_variance(table)
+    if middle == 0.0:
+        raise TooFew(
+            "every rating is exactly score + bias; there is no variance to divide, use 'p910' or 'bias-removed'"
+        )
+    fit = _climb(data, table, prior, middle, tolerance, max_iterations)
+    if fit.moving >= tolerance:
+        raise NotConverged(
+            f"sureal: scores still move by {fit.moving:.1e} after {len(fit.trace)} rounds; "
+            "raise max_iterations or the tolerance"
+        )
+    return _estimate(data, table, fit, prior, split)
+
+
+def _check(prior: float, split: str) -> None:
+    if not (math.isfinite(prior) and prior >= 0):
+        raise BadConfig(f"prior = {prior} is not a number of ratings >= 0", where="prior")
+    if split not in ("contents", "participants"):
+        raise BadConfig(f"split = '{split}' is not one of contents, participants", where="split")
+
+
+def _climb(data: Opinions, table: Incidence, prior: float, middle: float, tolerance: float, limit: int) -> _Fit:
+    """Maximise over scores and biases, then over variances, in turn; neither lowers the likelihood."""
+    contents = int(data.content.max(initial=0)) + 1
+    content = data.content[data.item]
+    cell = data.participant * contents + content
+    shape = (data.p, contents)
+    weight = np.bincount(cell, data.weight, data.p * contents).reshape(shape).astype(np.float64)
+    cells = _Cells(weight, prior * table.copies, middle)
+    s, b = two_way(table, table.copies)
+    v2, a2 = np.full(data.p, middle / 2), np.full(contents, 0.0 if contents == 1 else middle / 2)
+    moving, trace = math.inf, []
+    for _ in range(limit):
+        above = data.value - (table.centre + s)[data.item] - b[data.participant]
+        square = np.bincount(cell, data.weight * above**2, data.p * contents).reshape(shape).astype(np.float64)
+        v2, a2, value = _variances(cells, square, v2, a2, fixed=contents == 1)
+        trace.append(value)
+        _refuse_collapse(cells, v2, a2)
+        if moving < tolerance:
+            break
+        precision = table.copies[:, None] / (v2[:, None] + a2[data.content][None, :])
+        better, b = two_way(table, precision)
+        moving = float(np.linalg.norm(better - s))
+        s = better
+    return _Fit(s, b, v2, a2, tuple(trace), moving)
+
+
+def _value(cells: _Cells, square: Floats, v2: Floats, a2: Floats) -> float:
+    """Log-likelihood of the variances for given residuals; -inf where one is not positive."""
+    total = v2[:, None] + a2[None, :]
+    used = cells.weight > 0
+    own = cells.prior > 0
+    if (total[used] <= 0).any() or (v2[own] <= 0).any():
+        return -math.inf
+    value = np.sum(cells.weight[used] * np.log(2 * np.pi * total[used]) + square[used] / total[used])
+    value += np.sum(cells.prior[own] * (np.log(2 * np.pi * v2[own]) + cells.middle / v2[own]))
+    return float(-value / 2)
+
+
+def _variances(cells: _Cells, square: Floats, v2: Floats, a2: Floats, *, fixed: bool) -> tuple[Floats, Floats, float]:
+    """Fisher scoring on v^2 and a^2 >= 0 for given residuals; steps are halved until the likelihood does not fall."""
+    p = v2.size
+    theta = np.concatenate([v2, a2])
+    value = _value(cells, square, v2, a2)
+    for _ in range(_INNER):
+        gradient, information = _slope(cells, square, theta[:p], theta[p:])
+        free = np.diag(information) > 0
+        free &= ~((theta <= 0) & (gradient <= 0))
+        free[p:] &= not fixed
+        inner = information[np.ix_(free, free)]
+        inner[np.diag_indices_from(inner)] *= 1 + _DAMPING
+        step = np.zeros_like(theta)
+        step[free] = linalg.solve(inner, gradient[free], assume_a="pos")
+        for halving in range(40):
+            tried = np.maximum(theta + step / 2**halving, 0.0)
+            reached = _value(cells, square, tried[:p], tried[p:])
+            if reached >= value:
+                break
+        else:
+            break
+        gained, theta, value = reached - value, tried, reached
+        if gained <= 1e-14 * abs(value):
+            break
+    return theta[:p], theta[p:], value
+
+
+def _slope(cells: _Cells, square: Floats, v2: Floats, a2: Floats) -> tuple[Floats, Floats]:
+    """Gradient (p + c,) and expected information (p + c, p + c) of the log-likelihood in v^2 and a^2."""
+    used = cells.weight > 0
+    total = np.where(used, v2[:, None] + a2[None, :], 1.0)
+    own = np.where(cells.prior > 0, v2, 1.0)
+    pull = (square / total - cells.weight) / total / 2
+    sure = cells.weight / total**2 / 2
+    gradient = np.concatenate([pull.sum(axis=1) + cells.prior * (cells.middle / own - 1) / own / 2, pull.sum(axis=0)])
+    diagonal = np.concatenate([sure.sum(axis=1) + cells.prior / own**2 / 2, sure.sum(axis=0)])
+    information = np.diag(diagonal)
+    p = v2.size
+    information[:p, p:] = sure
+    information[p:, :p] = sure.T
+    return gradient, information
+
+
+def _refuse_collapse(cells: _Cells, v2: Floats, a2: Floats) -> None:
+    total = np.where(cells.weight > 0, v2[:, None] + a2[None, :], np.inf)
+    if total.min() < _COLLAPSED * cells.middle:
+        person, content = np.unravel_index(int(total.argmin()), total.shape)
+        raise TooFew(
+            f"too few ratings: the variance of participant {person} on content {content} falls to 0 and the likelihood "
+            "has no maximum; set prior above 0 (5 is usual), or use 'p910'"
+        )
+
+
+def _estimate(data: Opinions, table: Incidence, fit: _Fit, prior: float, split: Split) -> Estimate:
+    contents = fit.a2.size
+    person, content = _meeting(data, contents)
+    v2, a2, movable = fit.v2.copy(), fit.a2.copy(), []
+    for group in range(int(person.max(initial=-1)) + 1):
+        of_people, of_contents = person == group, content == group
+        room = float(v2[of_people].min() + a2[of_contents].min())
+        movable.append(room if prior == 0 and contents > 1 else 0.0)
+        if prior == 0 and contents > 1:
+            shift = float(v2[of_people].min()) if split == "contents" else -float(a2[of_contents].min())
+            v2[of_people] = np.maximum(v2[of_people] - shift, 0.0)
+            a2[of_contents] = np.maximum(a2[of_contents] + shift, 0.0)
+    known = table.shown > 0
+    bias = np.where(table.rows > 0, fit.b, np.nan)
+    mean = float(np.average(fit.b, weights=table.copies))
+    total = v2[data.participant] + a2[data.content[data.item]]
+    sure = np.bincount(data.item, data.weight / total, data.n)
+    notes = {
+        "participant_bias": bias - mean,
+        "participant_inconsistency": np.where(person >= 0, np.sqrt(v2), np.nan),
+        "content_ambiguity": np.where(content >= 0, np.sqrt(a2), np.nan),
+        "movable_variance": movable,
+        "separately_identified": not any(movable),
+        "split": split,
+        "prior": prior,
+        "iterations": len(fit.trace),
+        "log_likelihood": fit.trace[-1],
+        "items_not_rated": np.flatnonzero(~known).tolist(),
+    }
+    score = np.where(known, fit.s + table.centre + mean, np.nan)
+    return Estimate(score, np.where(known, 1 / np.sqrt(np.where(known, sure, 1.0)), np.nan), notes)
+
+
+def _meeting(data: Opinions, contents: int) -> tuple[Ints, Ints]:
+    """The group of each participant (p,) and content (c,) that ratings join; -1 without ratings."""
+    size = data.p + contents
+    content = data.p + data.content[data.item]
+    edges = sparse.coo_matrix((np.ones(content.size), (data.participant, content)), shape=(size, size))
+    _, label = connected_components(edges, directed=False)
+    present = np.zeros(size, dtype=bool)
+    present[data.participant] = True
+    present[content] = True
+    numbered = np.full(size, -1, dtype=np.int64)
+    numbered[present] = np.unique(label[present], return_inverse=True)[1]
+    return numbered[: data.p], numbered[data.p :]
+
+
+SUREAL = Estimator(
+    name="sureal",
+    model=sureal,
+    reads="ratings",
+    summary="maximum likelihood with participants' bias and inconsistency and contents' ambiguity",
+    unit="rating scale",
+    source="Li and Bampis, Recover Subjective Quality Scores from Noisy Measurements, DCC 2017",
+    connected="weakly",
+    options={
+        "prior": "imagined ratings that pull each participant's inconsistency to the middle one, >= 0; default 0: none",
+        "split": "where variance goes that could be either's: contents (default, as SUREAL's solver) or participants",
+        "tolerance": "the fit ends when the scores move by less, in the rating's unit; default 1e-8",
+        "max_iterations": "rounds allowed; default 500",
+    },
+)
