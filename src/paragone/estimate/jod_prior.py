@@ -1,0 +1,126 @@
+"""pwcmp's prior on distances: a compared pair is expected to lie as far apart as the counts of all pairs suggest."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from paragone.errors import BadConfig
+from paragone.estimate.arrays import Floats
+
+__all__ = ["Belief", "DistancePrior", "mills"]
+
+_FLOOR = (
+    0.1  # added to the density before its logarithm, so that a distance no other pair shares is not pulled in (pwcmp)
+)
+_LARGEST_TABLE = 40_000_000  # cells: distinct counts x ordered pairs; 320 MB for each of the few tables
+
+
+def mills(x: Floats) -> Floats:
+    """phi(x) / Phi(x), the first derivative of log Phi: about -x far below 0, where both parts underflow."""
+    ratio: Floats = np.exp(-0.5 * x * x - 0.5 * np.log(2.0 * np.pi) - log_ndtr(x))
+    return ratio
+
+
+class Belief(NamedTuple):
+    """The log-prior at one place, as a function of the E pairs' standardised differences x."""
+
+    value: float
+    """Half the sum of log(prior + 0.1) over both orders of every pair: each pair once, as in the likelihood."""
+    slope: Floats
+    """(E,) first derivatives in x."""
+    bend: Floats
+    """(E,) the diagonal part of minus the second derivatives; `coupled` gives the rest."""
+    pi: Floats
+    """(C, M) how each of the C distinct counts spreads over the M entries (pairs in both orders, self-pairs)."""
+    leaning: Floats
+    """(C, M) pi times the first derivative of the log of the count's kernel."""
+    many: Floats
+    """(C,) how many entries have this count."""
+    pull: Floats
+    """(M,) 1 / (prior + 0.1)."""
+
+    def coupled(self, v: Floats) -> Floats:
+        """Minus the second derivatives in x, without `bend`, times v: (E,) or (E, k) to the same shape.
+
+        With J = d prior / dz = diag(many' leaning) - pi' diag(many) leaning over the entries z, that is
+        (J' diag(pull^2) J + sum_c many_c leaning_cf leaning_cg (pull_f + pull_g - 2 pi_c' pull)) / 2, folded from
+        entries to pairs.
+        """
+        columns = v.reshape(v.shape[0], -1)
+        size = v.shape[0]
+        z = np.concatenate([columns, -columns, np.zeros((self.pull.size - 2 * size, columns.shape[1]))])
+        many, pull = self.many[:, None], self.pull[:, None]
+        rise = (self.many @ self.leaning)[:, None]
+        leant = many * (self.leaning @ z)
+        change = pull**2 * (rise * z - self.pi.T @ leant)
+        out = rise * change - self.leaning.T @ (many * (self.pi @ change))
+        out += pull * (self.leaning.T @ leant) + self.leaning.T @ (many * (self.leaning @ (pull * z)))
+        out -= 2.0 * (self.leaning.T @ ((self.pi @ self.pull)[:, None] * leant))
+        folded: Floats = ((out[:size] - out[size : 2 * size]) / 2.0).reshape(v.shape)
+        return folded
+
+
+class DistancePrior(NamedTuple):
+    """The counts of all compared pairs, which say what distances to expect."""
+
+    k: Floats
+    """(C,) answers for the first item; unanimous counts moved by one (or by all there are, below one)."""
+    n: Floats
+    """(C,) answers."""
+    many: Floats
+    """(C,) how many entries have this count."""
+    still: int
+    """Number of items that were compared with themselves: entries that stay at distance 0."""
+
+    @classmethod
+    def of(cls, won: Floats, lost: Floats, alone: Floats) -> DistancePrior:
+        """Gather the counts.
+
+        Args:
+            won: (E,) answers for the first item of each pair, ties half.
+            lost: (E,) answers for the second.
+            alone: (S,) answers about items shown against themselves.
+
+        Raises:
+            BadConfig: there are so many different counts and pairs that the tables would not fit into memory.
+        """
+        first, second = np.concatenate([won, lost, alone]), np.concatenate([lost, won, alone])
+        n = first + second
+        moved = np.minimum(1.0, n)
+        k = np.where(second == 0.0, n - moved, np.where(first == 0.0, moved, first))
+        counts, many = np.unique(np.stack([k, n]).round(9), axis=1, return_counts=True)
+        if counts.shape[1] * n.size > _LARGEST_TABLE:
+            raise BadConfig(
+                f"the JOD prior would need a table of {counts.shape[1]} different counts x {n.size} ordered pairs; "
+                "use prior = false, or weights that take fewer different values"
+            )
+        return cls(counts[0], counts[1], many.astype(np.float64), alone.size)
+
+    def at(self, x: Floats) -> Belief:
+        """The log-prior and its derivatives at the pairs' standardised differences, (E,)."""
+        size = x.size
+        z = np.concatenate([x, -x, np.zeros(self.still)])
+        up, down = mills(z), mills(-z)
+        rest = self.n - self.k
+        kernel = np.outer(self.k, log_ndtr(z)) + np.outer(rest, log_ndtr(-z))
+        pi = np.exp(kernel - kernel.max(axis=1, keepdims=True))
+        pi /= pi.sum(axis=1, keepdims=True)
+        density = self.many @ pi
+        pull = 1.0 / (density + _FLOOR)
+        first = np.outer(self.k, up) - np.outer(rest, down)
+        second = -np.outer(self.k, up * (z + up)) - np.outer(rest, down * (down - z))
+        tug = self.many[:, None] * (pull - (pi @ pull)[:, None])  # how a count's share at an entry moves the sum
+        slope = (tug * pi * first).sum(axis=0)
+        bend = -(tug * pi * (first * first + second)).sum(axis=0)
+        return Belief(
+            value=float(np.log(density + _FLOOR).sum()) / 2.0,
+            slope=(slope[:size] - slope[size : 2 * size]) / 2.0,
+            bend=(bend[:size] + bend[size : 2 * size]) / 2.0,
+            pi=pi,
+            leaning=pi * first,
+            many=self.many,
+            pull=pull,
+        )
