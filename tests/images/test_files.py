@@ -16,6 +16,7 @@ from paragone.errors import BadImage, NotFound, UnknownName
 from paragone.images import MAX_PIXELS, as_picture, decode_image, read_image, to_uint8, write_image
 
 RAMP = np.add.outer(np.arange(24) * 7, np.arange(32) * 3).astype(np.uint8)
+NOISE = np.random.default_rng(0).integers(0, 256, (24, 32, 3), dtype=np.uint8)
 COLOUR = np.stack([RAMP, RAMP[::-1], RAMP[:, ::-1]], axis=-1)
 
 
@@ -161,7 +162,7 @@ def test_the_rotated_edge_file_stands_upright(shared: Callable[[str], Path]) -> 
     [
         ("empty", b"", "the file is empty"),
         ("text", b"item,image\na,b\n", "not a picture"),
-        ("cut off", saved(Image.fromarray(COLOUR))[:-20], "damaged or cut off"),
+        ("cut off", saved(Image.fromarray(NOISE))[:-900], "damaged or cut off"),
         ("head only", saved(Image.fromarray(COLOUR))[:30], "damaged or cut off|not a picture"),
         ("cut jpeg", saved(Image.fromarray(COLOUR), "JPEG")[:-200], "damaged or cut off"),
         ("floating point", saved(Image.fromarray(RAMP.astype(np.float32)), "TIFF"), "no defined white"),
@@ -217,7 +218,7 @@ def test_written_then_read_is_the_same_eight_bits(ending: str, tmp_path: Path) -
 
 
 def test_an_unknown_ending_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="no picture format '.pgn'; did you mean '.png'"):
+    with pytest.raises(UnknownName, match=r"no picture format '\.pgn'; did you mean '\.png'"):
         write_image(as_picture(COLOUR), tmp_path / "a.pgn")
     assert not list(tmp_path.iterdir())
 
@@ -230,15 +231,20 @@ def test_bytes_changed_at_random_end_in_a_picture_or_one_line() -> None:
         for kind, options in [("PNG", {}), ("JPEG", {}), ("WEBP", {}), ("GIF", {}), ("TIFF", {}), ("BMP", {})]
     ]
     sources.append(png(np.random.default_rng(1).integers(0, 65536, (9, 11, 3)).astype(np.uint16), 2))
-    outcomes = set()
-    for _ in range(300):
-        for raw in sources:
-            changed = np.frombuffer(raw, dtype=np.uint8).copy()
-            where = rng.integers(0, len(changed), rng.integers(1, 6))
-            changed[where] = rng.integers(0, 256, len(where))
-            try:
-                outcomes.add(decode_image(changed.tobytes()).shape[2])
-            except BadImage as error:
-                outcomes.add("refused")
-                assert "\n" not in error.message
-    assert outcomes == {3, "refused"}
+    outcomes = {_outcome(_changed(raw, rng)) for _ in range(300) for raw in sources}
+    assert outcomes == {"(h, w, 3)", "one line"}
+
+
+def _changed(raw: bytes, rng: np.random.Generator) -> bytes:
+    values = np.frombuffer(raw, dtype=np.uint8).copy()
+    where = rng.integers(0, len(values), rng.integers(1, 6))
+    values[where] = rng.integers(0, 256, len(where))
+    return values.tobytes()
+
+
+def _outcome(raw: bytes) -> str:
+    try:
+        picture = decode_image(raw)
+    except BadImage as error:
+        return "one line" if "\n" not in error.message else error.message
+    return "(h, w, 3)" if picture.ndim == 3 and picture.shape[2] == 3 else str(picture.shape)
