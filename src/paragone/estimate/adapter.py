@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from ..errors import BadConfig, NotConnected, TooFew, UnknownName
+from ..errors import BadConfig, CannotScore, NotConnected, TooFew, UnknownName
 from ..judgements import Ratings, Votes
 from ..scores import SCORES, Scores
 from .arrays import Estimate, Estimator
@@ -239,7 +240,7 @@ def _one(
             details.setdefault(column, np.full(n, np.nan))[members] = values
         columns["rank_low"][members], columns["rank_high"][members] = spread.rank_low, spread.rank_high
         if part.comparisons is not None and len(groups) == 1:
-            said = {**graph_notes(part.comparisons, part.items), **said}
+            said = _with_graph(said, graph_notes(part.comparisons, part.items))
         if spread.draws is not None:
             if draws is None:
                 draws = np.full((spread.draws.shape[0], n), np.nan)
@@ -259,6 +260,13 @@ def _one(
             group[members] = number
         frame = frame.with_columns(pl.Series("connected_group", group))
     return frame, _drawn(draws, coded.items), notes
+
+
+def _with_graph(said: dict[str, Any], graph: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts of the graph beside the model's notes; `spectral_gap` is that of the walk as published, without a prior."""
+    if "spectral_gap" in said and said.get("prior", 0) != 0:
+        said["spectral_gap_with_prior"] = said["spectral_gap"]
+    return {**said, **graph}
 
 
 def _weighted(coded: Coded) -> float:
@@ -324,15 +332,21 @@ def _data(coded: Coded) -> tuple[Any, ...]:
 def _fit(chosen: Estimator, coded: Coded, settings: Mapping[str, Any]) -> Estimate:
     try:
         return chosen.model(*_data(coded), **settings)
-    except NotConnected as error:
-        raise NotConnected(_with_names(error, coded.items), where=error.where) from error
+    except CannotScore as error:
+        error.message = _with_names(error.message, coded)
+        error.args = (error.message,)
+        raise
 
 
-def _with_names(error: NotConnected, items: list[str]) -> str:
-    """Models speak of indices; people read names. Errors carry `items` when they mean some."""
-    indices = getattr(error, "items", ())
-    named = ", ".join(f"'{items[index]}'" for index in list(indices)[:5])
-    return f"{error.message} ({named}{', ...' if len(indices) > 5 else ''})" if named else error.message
+def _with_names(message: str, coded: Coded) -> str:
+    """Models speak of 'items 0, 3' and 'participant 2'; people read names."""
+    names = {"item": coded.items, "participant": coded.participants}
+
+    def named(found: re.Match[str]) -> str:
+        known = names[found[1]]
+        return f"{found[1]}{found[2]} " + ", ".join(f"'{known[int(number)]}'" for number in found[3].split(", "))
+
+    return re.sub(r"\b(item|participant)(s?) (\d+(?:, \d+)*)", named, message)
 
 
 def _spread(
@@ -437,5 +451,7 @@ def _framed(coded: Coded, columns: Mapping[str, np.ndarray], shown: np.ndarray, 
 def _drawn(draws: np.ndarray | None, items: list[str]) -> pl.DataFrame | None:
     if draws is None:
         return None
+    if {"criterion", "replicate"} & set(items):
+        return None  # such an item id would hide the columns that say which replicate a row is
     frame = pl.DataFrame(draws, schema={name: pl.Float64 for name in items}, orient="row")
     return frame.insert_column(0, pl.Series("replicate", np.arange(1, len(draws) + 1)))
