@@ -109,18 +109,39 @@ def _check(prior: float, stderr: str) -> None:
 
 
 def middle_variance(table: Incidence) -> float:
-    """Variance of the middle participant around the least-squares fit; 0 where that fit is exact."""
+    """Variance of the middle participant around the least-squares fit, rating^2; 0 where that fit is exact.
+
+    The median over participants is not moved by a few who answer at random. It is widened by ratings / (ratings -
+    scores - biases + 1), since a fit leaves less than the whole error.
+    """
     s, b = two_way(table, table.copies)
     left = _squares(table, s[:, None], b[:, None])[:, 0]
-    here = table.rows > 0
-    several = table.rows > 1
-    free = float(table.rows.sum()) - float((table.shown > 0).sum()) - float(here.sum()) + 1
     rounding = 1e-20 * float(table.square.sum() + (table.centre**2).sum())
-    if free <= 0 or left.sum() <= rounding:
+    once = (table.rows > 0).astype(np.float64)
+    if _freedom(table, once) <= 0 or left.sum() <= rounding:
         return 0.0
-    widened = float(table.rows.sum()) / free
-    middle = float(np.median(left[several] / table.rows[several])) * widened
-    return middle if middle > rounding else float(left.sum()) / free
+    ratings = float(table.copies @ table.rows)
+    free = _freedom(table, table.copies)
+    if free <= 0:  # weights below 1 are no counts
+        ratings, free = float(table.rows.sum()), _freedom(table, once)
+    several = table.rows > 1
+    middle = _weighted_median(left[several] / table.rows[several], table.copies[several]) * ratings / free
+    return middle if middle > rounding else float(table.copies @ left) / free
+
+
+def _freedom(table: Incidence, copies: Floats) -> float:
+    """Ratings that remain after one score an item and one bias a participant were fitted."""
+    return float(copies @ (table.rows - 1)) - float(np.count_nonzero(table.shown)) + 1
+
+
+def _weighted_median(values: Floats, weights: Floats) -> float:
+    """The median of a list in which each value stands as often as its weight says."""
+    order = np.argsort(values)
+    reached = np.cumsum(weights[order])
+    half = reached[-1] / 2
+    low = np.searchsorted(reached, half * (1 - 1e-12))
+    high = min(int(np.searchsorted(reached, half * (1 + 1e-12))), order.size - 1)
+    return float(values[order[low]] + values[order[high]]) / 2
 
 
 def _squares(table: Incidence, s: Floats, b: Floats) -> Floats:
