@@ -1,41 +1,17 @@
-"""Check a frame against its contract; read and write CSV and Parquet without leaving half a file behind.
-
-A noun owns a `Schema`; `checked` is called once, when the noun is made, and nowhere else. Files are read as text first,
-so that '001' stays '001' and every fault can be named with its row. Rows are numbered as a spreadsheet shows them: the
-header is row 1.
-"""
+"""What a table must be: `Column`, `Schema`, and `checked`, which names every fault with its row."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import polars as pl
 
-from .delimited import Table, read_delimited, shown
-from .errors import BadInput, BadTable, NotFound, UnknownName
-from .workbooks import read_workbook
+from ..errors import BadTable
+from .delimited import shown
 
-__all__ = [
-    "FORMAT",
-    "Column",
-    "Schema",
-    "Table",
-    "checked",
-    "encode",
-    "open_table",
-    "read_table",
-    "whole_file",
-    "write_table",
-]
-
-FORMAT = 1
-"""Version of the file layouts; written into Parquet metadata and every TOML file beside a table."""
+__all__ = ["Column", "Schema", "checked", "encode"]
 
 _MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None")
 
@@ -261,119 +237,3 @@ def encode(series: Sequence[pl.Series] | pl.Series) -> tuple[list[str], list[pl.
         return [], [pl.Series(column.name, [], dtype=pl.Int64) for column in columns]
     words = pl.Enum(levels)
     return levels.to_list(), [column.cast(words).to_physical().cast(pl.Int64) for column in columns]
-
-
-def read_table(path: str | Path) -> pl.DataFrame:
-    """Read a CSV, TSV, Parquet or XLSX file; all but Parquet come back as text columns only.
-
-    Args:
-        path: ends in .csv, .tsv, .txt, .parquet, .pq or .xlsx.
-
-    Returns:
-        The frame; empty cells are null.
-
-    Raises:
-        NotFound: no such file.
-        BadTable: the file is empty, ragged, not text, or holds ids that a spreadsheet has changed.
-        BadInput: the file cannot be opened.
-        UnknownName: its ending is not known.
-    """
-    table = open_table(path)
-    doubts = [fault for faults in table.doubts.values() for fault in faults]
-    if doubts:
-        raise BadTable.of_faults(Path(path).name, doubts)
-    return table.frame
-
-
-def open_table(
-    path: str | Path, *, separator: str | None = None, encoding: str | None = None, sheet: str | None = None
-) -> Table:
-    """Read a table as `read_table` does, with notes on how it was read; for files of other people's making.
-
-    Args:
-        path: ends in .csv, .tsv, .txt, .parquet, .pq or .xlsx.
-        separator: of a text file; None: found from its first rows.
-        encoding: of a text file; None: UTF-8, or UTF-16 with its mark.
-        sheet: of a workbook; None: the first.
-
-    Raises:
-        NotFound: no such file.
-        BadTable: the file is empty, ragged or not what its ending says.
-        BadInput: the file cannot be opened.
-        UnknownName: the ending, encoding or sheet is not known.
-        MissingExtra: the library that reads workbooks is not installed.
-    """
-    path = Path(path)
-    if path.is_dir():
-        raise NotFound(f"'{path}' is a folder, not a table; name the file in it", where=str(path))
-    if not path.exists():
-        raise NotFound.path(path)
-    if not path.is_file():
-        raise BadInput(f"'{path}' is not a regular file", where=str(path))
-    ending = path.suffix.lower()
-    if ending in (".csv", ".tsv", ".txt"):
-        return read_delimited(path, separator=separator or ("\t" if ending == ".tsv" else None), encoding=encoding)
-    if ending in (".parquet", ".pq"):
-        return _parquet(path)
-    if ending == ".xlsx":
-        return read_workbook(path, sheet=sheet)
-    raise UnknownName(
-        f"{path.name}: no table format '{ending or path.name}'; there is .csv, .tsv, .txt, .parquet, .xlsx",
-        where=str(path),
-    )
-
-
-def _parquet(path: Path) -> Table:
-    try:
-        frame = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise BadTable(f"{path.name}: not a Parquet file ({shown(error, 120)})", where=str(path)) from error
-    if not frame.width:
-        raise BadTable(f"{path.name}: a table without columns", where=str(path))
-    return Table(frame=frame)
-
-
-@contextlib.contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
-    """Give a temporary path beside `path` and move it there only when the block ends well.
-
-    Whatever stood at `path` stays untouched until then, so a killed run leaves whole files only.
-    """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
-    aside = Path(name)
-    try:
-        yield aside
-        mask = os.umask(0)
-        os.umask(mask)
-        aside.chmod(0o666 & ~mask)
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
-
-
-def write_table(frame: pl.DataFrame, path: str | Path) -> Path:
-    """Write a frame as CSV or Parquet, by the file's ending, whole or not at all.
-
-    Args:
-        frame: the table.
-        path: ends in .csv, .tsv or .parquet.
-
-    Returns:
-        The path.
-
-    Raises:
-        UnknownName: the ending is none of these.
-    """
-    path = Path(path)
-    ending = path.suffix.lower()
-    if ending not in (".csv", ".tsv", ".parquet"):
-        raise UnknownName.among(ending or path.name, [".csv", ".tsv", ".parquet"], "table format")
-    with whole_file(path) as aside:
-        if ending == ".parquet":
-            frame.write_parquet(aside, metadata={"format": str(FORMAT)})
-        else:
-            frame.write_csv(aside, separator="\t" if ending == ".tsv" else ",")
-    return path

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from .errors import BadInput, BadTable, UnknownName
+from ..errors import BadInput, BadTable, UnknownName
 
 __all__ = ["Table", "named_columns", "read_delimited", "shown"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
+from ..errors import BadTable, MissingExtra, UnknownName
 from .delimited import Table, named_columns, shown
-from .errors import BadTable, MissingExtra, UnknownName
 
 __all__ = ["read_workbook"]
 
