@@ -1,1 +1,14 @@
+"""The report: everything a study found out, as one HTML page that needs no network, and every figure as SVG and CSV.
 
+`Material` holds what there is to tell; `report` writes it. Inside, sections (`scored`, `agreed`, `people`, `methods`) turn
+material into `blocks`, `charts` draws figures from the very frames that are written beside the page, and `page` puts blocks
+into the template. `tables` writes scores and agreement as Markdown or LaTeX for papers.
+"""
+
+from __future__ import annotations
+
+from .material import Answers, Material, answers_of
+from .page import report
+from .tables import table_text
+
+__all__ = ["Answers", "Material", "answers_of", "report", "table_text"]

@@ -1,0 +1,158 @@
+"""What a page is built of: sections of sentences, plates (figures), tables and strips of pictures. Records only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import polars as pl
+
+from .svg import Drawing
+
+__all__ = [
+    "Block",
+    "Cell",
+    "Folded",
+    "Head",
+    "Missing",
+    "Plate",
+    "Plates",
+    "Prose",
+    "Row",
+    "Section",
+    "Strip",
+    "Table",
+    "Tile",
+]
+
+
+@dataclass(frozen=True)
+class Plate:
+    """One figure, the frame it is drawn from and what is written under it."""
+
+    name: str
+    """File name without ending, unique in the report."""
+    title: str
+    caption: str
+    """What to look for, and n."""
+    frame: pl.DataFrame
+    drawing: Drawing
+    badges: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table."""
+
+    text: str
+    interval: str = ""
+    """'[low, high]', set apart from the number so that a phone may break the line there."""
+    sort: float | None = None
+    """What the column is sorted by; None: the text."""
+    mark: Literal["", "first", "second"] = ""
+    """Best and second best of a column: a filled and an outlined numeral, so that colour is not needed."""
+    badges: Sequence[str] = ()
+    href: str = ""
+    picture: str = ""
+    """Id of the row's thumbnail; empty: none."""
+    anchor: str = ""
+    """Id by which other parts of the page link to this cell."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of a column."""
+
+    text: str
+    hint: str = ""
+    """Unit and direction, in small letters below."""
+    kind: Literal["text", "number"] = "number"
+    badges: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row; `id` is where links to it lead."""
+
+    cells: Sequence[Cell]
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its caption and the name of the CSV that holds all of it."""
+
+    caption: str
+    heads: Sequence[Head]
+    rows: Sequence[Row]
+    badges: Sequence[str] = ()
+    csv: str = ""
+    """Path of the whole table beside the page; empty: none was written."""
+    frame: pl.DataFrame | None = None
+    """What is written to `csv`."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One picture with what is said about it."""
+
+    item: str
+    picture: str
+    """Id of its thumbnail."""
+    text: str
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A row of pictures."""
+
+    title: str
+    tiles: Sequence[Tile]
+    badges: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A paragraph. `quote` sets it apart as text made to be copied; `warn` as something a reader must see."""
+
+    text: str
+    kind: Literal["plain", "lead", "quote", "warn", "small"] = "plain"
+    badges: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why a part is not there, and the command that adds it."""
+
+    why: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Plates:
+    """Figures that stand side by side where the page is wide enough."""
+
+    plates: Sequence[Plate]
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Blocks behind a line that opens them; open in print."""
+
+    title: str
+    blocks: Sequence[Block]
+
+
+Block = Prose | Missing | Plates | Table | Strip | Folded
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page with a heading and an anchor."""
+
+    id: str
+    title: str
+    blocks: Sequence[Block] = field(default_factory=tuple)
+    badges: Sequence[str] = ()

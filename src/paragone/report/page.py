@@ -1,0 +1,135 @@
+"""`report`: one self-contained HTML page, and beside it every figure as SVG and the CSV that it is drawn from."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from .. import __version__
+from ..errors import BadInput, MissingExtra
+from ..tables import whole_file, write_table
+from .agreed import agreement_section
+from .blocks import Block, Folded, Plate, Plates, Section, Table
+from .index import Index, index_of
+from .material import Material
+from .methods import methods_section, provenance_section
+from .people import graph_section, participants_section
+from .scored import answer_section, scores_section
+
+__all__ = ["report", "sections_of"]
+
+
+def report(material: Material, path: str | Path) -> Path:
+    """Write the report as one HTML file that needs no network, and `figures/` with SVG and CSV beside it.
+
+    The same material gives the same bytes. Whatever comes from the material (titles, ids, reasons) is text to the page,
+    never markup.
+
+    Args:
+        material: what there is to tell; parts that are absent become a sentence that says how to add them.
+        path: the page, ending in .html; or a folder, in which it is called report.html.
+
+    Returns:
+        Where the page lies.
+
+    Raises:
+        BadInput: the path has an ending that is not .html.
+        MissingExtra: matplotlib or jinja2 is not installed.
+    """
+    path = Path(path)
+    if path.is_dir() or not path.suffix:
+        path = path / "report.html"
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise BadInput(f"'{path}' does not end in .html; name the page or a folder", where=str(path))
+    index = index_of(material)
+    sections = sections_of(index)
+    figures = path.parent / "figures"
+    for plate in _plates(sections):
+        write_table(plate.frame, figures / f"{plate.name}.csv")
+        with whole_file(figures / f"{plate.name}.svg") as aside:
+            aside.write_text(plate.drawing.alone, encoding="utf-8", newline="\n")
+    for table in _tables(sections):
+        if table.frame is not None and table.csv:
+            write_table(_flat(table.frame), path.parent / table.csv)
+    html = _html(index, sections)
+    with whole_file(path) as aside:
+        aside.write_text(html, encoding="utf-8", newline="\n")
+    return path
+
+
+def sections_of(index: Index) -> list[Section]:
+    """The parts of the page in reading order: who stops after any of them has a true picture."""
+    return [
+        answer_section(index),
+        scores_section(index),
+        agreement_section(index),
+        participants_section(index),
+        graph_section(index),
+        methods_section(index),
+        provenance_section(index),
+    ]
+
+
+def _html(index: Index, sections: Sequence[Section]) -> str:
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingExtra.library("a report", "jinja2", "report") from error
+    folder = resources.files(__package__) / "templates"
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["kind"] = lambda block: type(block).__name__
+    script = (folder / "report.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    return environment.get_template("report.html.j2").render(
+        title=index.material.title,
+        badges=index.material.human_badges,
+        sections=sections,
+        sources=index.thumbs.sources,
+        number=index.number,
+        style=(folder / "report.css").read_text(encoding="utf-8"),
+        script=script,
+        script_digest=digest,
+        version=__version__,
+    )
+
+
+def _blocks(sections: Sequence[Section]) -> Iterator[Block]:
+    def inside(blocks: Sequence[Block]) -> Iterator[Block]:
+        for block in blocks:
+            yield block
+            if isinstance(block, Folded):
+                yield from inside(block.blocks)
+
+    for section in sections:
+        yield from inside(section.blocks)
+
+
+def _plates(sections: Sequence[Section]) -> Iterator[Plate]:
+    for block in _blocks(sections):
+        if isinstance(block, Plates):
+            yield from block.plates
+
+
+def _tables(sections: Sequence[Section]) -> Iterator[Table]:
+    for block in _blocks(sections):
+        if isinstance(block, Table):
+            yield block
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame without lists and records, which a CSV cannot hold."""
+    kept: list[Any] = [name for name, dtype in frame.schema.items() if not dtype.is_nested()]
+    return frame.select(kept)
