@@ -10,7 +10,7 @@ from scipy import sparse
 from paragone.estimate.arrays import Comparisons, Floats, Ints
 from paragone.estimate.edges import Edges, aggregate
 
-__all__ = ["Counts", "centred_inverse", "count", "spread", "spread_square"]
+__all__ = ["Counts", "centred_inverse", "count", "laplacian", "spread", "spread_square"]
 
 
 class Counts(NamedTuple):
@@ -84,6 +84,13 @@ def count(comparisons: Comparisons) -> Counts:
         temperature=edges.temperature,
         alone=alone[alone > 0],
     )
+
+
+def laplacian(incidence: sparse.csr_array, bend: Floats) -> Floats:
+    """B' diag(bend) B as a dense (n, n) matrix, for the (E, n) incidence B of scores in differences."""
+    product = incidence.T @ incidence.multiply(bend[:, None]).tocsr()
+    dense: Floats = product.toarray()
+    return dense
 
 
 def spread(values: Floats, counts: Counts) -> Floats:

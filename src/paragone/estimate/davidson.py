@@ -11,7 +11,7 @@ from scipy.special import log_expit, logsumexp
 
 from paragone.errors import BadInput, NotConnected
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
-from paragone.estimate.counts import Counts, centred_inverse, count, spread, spread_square
+from paragone.estimate.counts import Counts, centred_inverse, count, laplacian, spread, spread_square
 from paragone.estimate.edges import check_connected
 from paragone.estimate.newton import Point, climb
 
@@ -70,7 +70,7 @@ def davidson(comparisons: Comparisons, *, tolerance: float = 1e-9, max_iteration
         notes["no_ties"] = "no answer is a tie: nu is 0 and the scores are plain Bradley-Terry's"
     stderr = None
     if counts.n <= _STDERR_UP_TO:
-        stderr = spread(np.sqrt(np.diag(centred_inverse(top.point.curvature(np.eye(top.x.size)), counts.n))), counts)
+        stderr = spread(np.sqrt(np.diag(centred_inverse(top.point.matrix(), counts.n))), counts)
     return Estimate(spread(score, counts), stderr, notes)
 
 
@@ -87,8 +87,7 @@ def davidson_covariance(
 ) -> Floats:
     """(n, n) inverse information of the centred scores, nu being estimated as well; NaN for items never compared."""
     shape, x = _at_scores(comparisons, score, tolerance, max_iterations)
-    curvature = shape.at(x).curvature(np.eye(x.size))
-    return spread_square(centred_inverse(curvature, shape.counts.n), shape.counts)
+    return spread_square(centred_inverse(shape.at(x).matrix(), shape.counts.n), shape.counts)
 
 
 def _counts(comparisons: Comparisons) -> Counts:
@@ -136,23 +135,33 @@ class _Davidson:
         # second derivatives of the norm: (1 - p_tied - lean^2)/4 in d, -lean p_tied/2 mixed, p_tied (1 - p_tied) in eta
         bend = self.total * (4.0 * p_won * p_lost + p_tied * (p_won + p_lost)) / 4.0
         squared = self.incidence.multiply(self.incidence).tocsr()
-        diagonal = squared.T @ bend + self.gauge
         if not self.ties:
-            return Point(value, gradient, lambda v: self._curve(v, bend), diagonal)
+            return Point(
+                value,
+                gradient,
+                lambda: self._matrix(bend),
+                lambda v: self._curve(v, bend),
+                squared.T @ bend + self.gauge,
+            )
         value += float(c.tied @ (eta - norm))
         mixed = self.incidence.T @ (-self.total * lean * p_tied / 2.0)
         own = float(self.total @ (p_tied * (1.0 - p_tied)))
         slope = float(c.tied.sum() - self.total @ p_tied)
 
-        def curvature(v: Floats) -> Floats:
-            scores = self._curve(v[:n], bend) + (mixed[:, None] * v[n] if v.ndim == 2 else mixed * v[n])
-            return np.concatenate([scores, np.atleast_1d(mixed @ v[:n] + own * v[n]).reshape(1, *v.shape[1:])])
+        def matrix() -> Floats:
+            return np.block([[self._matrix(bend), mixed[:, None]], [mixed[None, :], np.array([[own]])]])
 
-        return Point(value, np.append(gradient, slope), curvature, np.append(diagonal, own))
+        def curvature(v: Floats) -> Floats:
+            return np.append(self._curve(v[:n], bend) + mixed * v[n], mixed @ v[:n] + own * v[n])
+
+        diagonal = np.append(squared.T @ bend + self.gauge, own)
+        return Point(value, np.append(gradient, slope), matrix, curvature, diagonal)
+
+    def _matrix(self, bend: Floats) -> Floats:
+        return laplacian(self.incidence, bend) + self.gauge
 
     def _curve(self, v: Floats, bend: Floats) -> Floats:
-        weighted = (self.incidence @ v).T * bend
-        bent: Floats = np.asarray(self.incidence.T @ weighted.T) + self.gauge * v.sum(axis=0)
+        bent: Floats = self.incidence.T @ (bend * (self.incidence @ v)) + self.gauge * v.sum()
         return bent
 
     def profile(self, score: Floats, tolerance: float, max_iterations: int) -> Floats:
@@ -165,7 +174,9 @@ class _Davidson:
             p = np.exp(log_expit(eta[0] - rest))
             value = float(c.tied @ log_expit(eta[0] - rest) + (c.won + c.lost) @ log_expit(rest - eta[0]))
             own = np.array([float(self.total @ (p * (1.0 - p)))])
-            return Point(value, np.array([float(c.tied.sum() - self.total @ p)]), lambda v: own * v, own)
+            return Point(
+                value, np.array([float(c.tied.sum() - self.total @ p)]), lambda: np.diag(own), lambda v: own * v, own
+            )
 
         return np.append(score, climb(at, np.zeros(1), tolerance=tolerance, max_iterations=max_iterations).x)
 

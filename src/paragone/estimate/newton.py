@@ -24,8 +24,10 @@ class Point(NamedTuple):
     """The function."""
     gradient: Floats
     """(k,) its first derivatives."""
+    matrix: Callable[[], Floats]
+    """H (k, k), minus the second derivatives, flat directions bent by the caller; asked for up to DENSE unknowns."""
     curvature: Callable[[Floats], Floats]
-    """V (k,) or (k, c) -> H V, H = minus the second derivatives; any flat direction must have been given curvature."""
+    """v (k,) -> H v, for more unknowns."""
     diagonal: Floats
     """(k,) the diagonal of H, which preconditions the conjugate gradients."""
 
@@ -116,7 +118,7 @@ def _newton_step(here: Point, longest: float) -> Floats:
 
 
 def _dense_step(here: Point) -> Floats:
-    hessian = here.curvature(np.eye(here.gradient.size))
+    hessian = here.matrix()
     try:
         step: Floats = cho_solve(cho_factor(hessian), here.gradient)
     except LinAlgError:  # not near a hilltop: turn the directions that curve upwards round, so that every step climbs

@@ -11,7 +11,7 @@ from scipy.special import log_ndtr
 
 from paragone.errors import NotConnected
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
-from paragone.estimate.counts import Counts, centred_inverse, count, spread, spread_square
+from paragone.estimate.counts import Counts, centred_inverse, count, laplacian, spread, spread_square
 from paragone.estimate.edges import check_connected
 from paragone.estimate.jod_prior import DistancePrior, mills
 from paragone.estimate.newton import Point, climb
@@ -75,7 +75,7 @@ def thurstone(
     notes: dict[str, Any] = {"prior": prior, "iterations": top.iterations, "gradient": top.steepest, **graph}
     stderr = None
     if counts.n <= _STDERR_UP_TO:
-        stderr = spread(np.sqrt(np.diag(centred_inverse(top.point.curvature(np.eye(counts.n)), counts.n))), counts)
+        stderr = spread(np.sqrt(np.diag(centred_inverse(top.point.matrix(), counts.n))), counts)
     return Estimate(spread(score, counts), stderr, notes)
 
 
@@ -103,7 +103,7 @@ def thurstone_covariance(
     """(n, n) inverse curvature of the centred scores at the answer, JOD^2; NaN for items never compared."""
     counts = count(comparisons)
     point = _Surface(counts, prior=prior).at(np.asarray(score, dtype=np.float64)[counts.items])
-    return spread_square(centred_inverse(point.curvature(np.eye(counts.n)), counts.n), counts)
+    return spread_square(centred_inverse(point.matrix(), counts.n), counts)
 
 
 class _Surface:
@@ -124,17 +124,26 @@ class _Surface:
         slope = self.won * mills(x) - self.lost * mills(-x)
         bend = _bend(x, self.won, self.lost)
         if self.prior is None:
-            return Point(value, self.incidence.T @ slope, lambda v: self._curve(v, bend), self._diagonal(bend))
+            return Point(
+                value,
+                self.incidence.T @ slope,
+                lambda: laplacian(self.incidence, bend) + self.gauge,
+                lambda v: self._curve(v, bend),
+                self._diagonal(bend),
+            )
         belief = self.prior.at(x)
         bend = bend + belief.bend
 
+        def matrix() -> Floats:
+            coupled: Floats = self.incidence.T @ belief.coupled(self.incidence.toarray())
+            return laplacian(self.incidence, bend) + self.gauge + coupled
+
         def curvature(v: Floats) -> Floats:
-            coupled: Floats = np.asarray(self.incidence.T @ belief.coupled(self.incidence @ v))
+            coupled: Floats = self.incidence.T @ belief.coupled(self.incidence @ v)
             return self._curve(v, bend) + coupled
 
-        return Point(
-            value + belief.value, self.incidence.T @ (slope + belief.slope), curvature, self._diagonal(np.abs(bend))
-        )
+        gradient = self.incidence.T @ (slope + belief.slope)
+        return Point(value + belief.value, gradient, matrix, curvature, self._diagonal(np.abs(bend)))
 
     def require_held(self, q: Floats) -> None:
         """Refuse scores at which all curvature between two sets of items has died out: they drift apart for ever."""
@@ -150,8 +159,7 @@ class _Surface:
             )
 
     def _curve(self, v: Floats, bend: Floats) -> Floats:
-        weighted = (self.incidence @ v).T * bend
-        bent: Floats = np.asarray(self.incidence.T @ weighted.T) + self.gauge * v.sum(axis=0)
+        bent: Floats = self.incidence.T @ (bend * (self.incidence @ v)) + self.gauge * v.sum()
         return bent
 
     def _diagonal(self, bend: Floats) -> Floats:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln, log_ndtr
 
 from paragone.errors import NotConnected, NotConverged, TooFew
-from paragone.estimate.arrays import Comparisons, Floats
+from paragone.estimate.arrays import Comparisons, Floats, Ints
 from paragone.estimate.counts import count
 from paragone.estimate.edges import aggregate
 from paragone.estimate.thurstone import SIGMA, thurstone
@@ -79,7 +79,8 @@ def leave_one_out_likelihood(comparisons: Comparisons) -> Floats:
             value, judged = _under_others(_chosen(c, own), _chosen(c, others))
             total[person] += value
             trials[person] += judged
-    return np.divide(total, trials * np.log(10.0), out=np.full(people, np.nan), where=trials > 0)
+    mean: Floats = np.divide(total, trials * np.log(10.0), out=np.full(people, np.nan), where=trials > 0)
+    return mean
 
 
 def _under_others(own: Comparisons, others: Comparisons) -> tuple[float, float]:
@@ -97,5 +98,13 @@ def _under_others(own: Comparisons, others: Comparisons) -> tuple[float, float]:
     return float(value[known].sum()), float((won + lost)[known].sum())
 
 
-def _chosen(c: Comparisons, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Comparisons:
-    return Comparisons(c.n, *(column[rows] for column in c[1:]))
+def _chosen(c: Comparisons, rows: Ints) -> Comparisons:
+    return c._replace(
+        left=c.left[rows],
+        right=c.right[rows],
+        outcome=c.outcome[rows],
+        participant=c.participant[rows],
+        stage=c.stage[rows],
+        weight=c.weight[rows],
+        temperature=c.temperature[rows],
+    )
