@@ -9,12 +9,13 @@ header is row 1.
 
 from __future__ import annotations
 
-from .contract import Column, Schema, checked, encode
+from .contract import MISSING, Column, Schema, checked, encode
 from .delimited import Table, shown
 from .files import FORMAT, open_table, read_table, whole_file, write_table
 
 __all__ = [
     "FORMAT",
+    "MISSING",
     "Column",
     "Schema",
     "Table",

@@ -11,9 +11,10 @@ import polars as pl
 from ..errors import BadTable
 from .delimited import shown
 
-__all__ = ["Column", "Schema", "checked", "encode"]
+__all__ = ["MISSING", "Column", "Schema", "checked", "encode"]
 
-_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None")
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None")
+"""Words for no answer in columns of numbers and of fixed words; in columns of ids they are ids."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +180,7 @@ def _without_blank(series: pl.Series) -> pl.Series:
 
 
 def _without_missing(series: pl.Series) -> pl.Series:
-    missing = series.str.strip_chars().is_in(list(_MISSING)).fill_null(False)
+    missing = series.str.strip_chars().is_in(list(MISSING)).fill_null(False)
     return series.set(missing, None) if missing.any() else series
 
 

@@ -261,7 +261,8 @@ def _not_blank(content: Bytes, starts: Places, ends: Places, rows: Places) -> Pl
     """Those of the given rows that hold more than a line end."""
     length = ends[rows] - starts[rows]
     blank = (length == 0) | ((length == 1) & (content[np.minimum(starts[rows], len(content) - 1)] == 13))
-    return rows[~blank]
+    kept: Places = rows[~blank]
+    return kept
 
 
 def _stray_quote(content: Bytes, at: Places, within: Bytes, separator: str) -> int | None:

@@ -51,8 +51,10 @@ def read_workbook(path: Path, *, sheet: str | None = None) -> Table:
         cells = book.load_sheet(chosen, header_row=None, skip_rows=0, dtypes="string").to_polars()
     except fastexcel.FastExcelError as error:
         raise BadTable(f"{path.name}: sheet '{shown(chosen)}': {shown(error, 80)}", where=str(path)) from error
-    held = cells.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true() if cells.width else []
-    if not len(held):
+    held = (
+        cells.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true().to_list() if cells.width else []
+    )
+    if not held:
         raise BadTable(f"{path.name}: sheet '{shown(chosen)}' is empty; a table needs a header row", where=str(path))
     top = int(held[0])
     used = [name for name in cells.columns if cells[name].null_count() < cells.height]
