@@ -1,0 +1,272 @@
+"""`plan`: a benchmark and a study's settings become sheets of trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ..benchmark import Benchmark
+from ..errors import BadConfig, UnknownName
+from ..plan import Plan
+from .checks import Pool, check_places, pool, uses_broken
+from .deal import balanced_sides, dealt, ordered
+from .pairs import Deck, across_deck, n_components, within_deck
+from .ratings import rating_rows
+from .settings import PairStage, Study
+
+__all__ = ["plan"]
+
+Ints = NDArray[np.int64]
+Rows = dict[str, list[object]]
+
+
+def plan(benchmark: Benchmark, study: Study) -> Plan:
+    """Return every sheet of a study, made from its seed alone.
+
+    Beside the columns of `PLAN` each row has `owner` (whose trial it is: a pairs stage gives an owner one sheet, a
+    ratings stage one sheet a session) and `check` ('broken', 'instructed', or null).
+
+    Args:
+        benchmark: the items; those with a `broken_of` serve checks only.
+        study: stages, numbers and seed.
+
+    Returns:
+        Sheets `<stage>-<number>` (ratings: `<stage>-<number>-s<session>`) and trials `<sheet>-<position>`. In a stage
+        of pairs all `trials` comparisons and the checks are there; each pair and item comes equally often (+-1 before
+        repeats and shared pairs); sides balance per pair (+-1 over main trials) and nearly for each level of `compare`
+        on each sheet; repeats keep their distance and swap sides half of the time; every group (within) or everything
+        (across, any) is connected.
+
+    Raises:
+        BadConfig: a setting cannot be met with these items; names stage and key.
+        UnknownName: a factor in `group` or `compare` is not in the benchmark.
+        BadInput: broken versions name no item, or fewer than two items are to be judged.
+    """
+    stock = pool(benchmark)
+    frames: list[pl.DataFrame] = []
+    linked = np.empty((0, 2), dtype=np.int64)
+    streams = np.random.default_rng(study.seed).spawn(len(study.stage))
+    for stage, name, rng in zip(study.stage, study.stage_names, streams, strict=True):
+        groups = _groups(stock.items, stage.group, name)
+        _factors(stock.items, [stage.compare] if stage.compare else [])
+        if isinstance(stage, PairStage):
+            rows, edges = _pair_rows(stock, stage, name, groups, linked, rng)
+            linked = np.concatenate([linked, edges])
+        else:
+            rows = rating_rows(stock, stage, name, rng)
+        frames.append(pl.DataFrame(rows, schema=_TYPES))
+    return Plan(pl.concat(frames))
+
+
+_TYPES = {
+    "trial": pl.String,
+    "sheet": pl.String,
+    "owner": pl.String,
+    "session": pl.String,
+    "stage": pl.String,
+    "position": pl.Int64,
+    "kind": pl.String,
+    "left": pl.String,
+    "right": pl.String,
+    "item": pl.String,
+    "expected": pl.String,
+    "repeat_of": pl.String,
+    "check": pl.String,
+}
+
+
+def _factors(items: pl.DataFrame, names: Sequence[str]) -> None:
+    for factor in names:
+        if factor not in items.columns[2:]:
+            raise UnknownName.among(factor, items.columns[2:], "factor")
+
+
+def _groups(items: pl.DataFrame, factors: Sequence[str], stage: str) -> Ints:
+    """(n,) index of each item's group."""
+    _factors(items, factors)
+    if not factors:
+        return np.zeros(items.height, dtype=np.int64)
+    bare = items.filter(pl.any_horizontal(pl.col(list(factors)).is_null()))
+    if bare.height:
+        raise BadConfig(
+            f"stage '{stage}': item '{bare['item'][0]}' has no level of {' or '.join(factors)}, so it is in no group",
+            where="stage.group",
+        )
+    return items.select(pl.struct(list(factors)).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
+
+
+def _pair_rows(
+    stock: Pool, stage: PairStage, name: str, group: Ints, linked: Ints, rng: np.random.Generator
+) -> tuple[Rows, Ints]:
+    n = stock.items.height
+    if stage.pairs == "any":
+        group = np.arange(n)
+    level = _codes(stock.items[stage.compare]) if stage.compare else np.arange(n)
+    deck = _deck(stage, name, group, level, linked, rng)
+    pair = np.minimum(deck.a, deck.b) * n + np.maximum(deck.a, deck.b)
+    sheet = dealt(pair, stage.participants, rng)
+    if sheet is None:
+        raise BadConfig(
+            f"stage '{name}': trials = {stage.trials} cannot be dealt from {deck.n_pairs} pairs "
+            "without asking somebody the same pair twice; lower trials",
+            where="stage.trials",
+        )
+    low, high = np.minimum(deck.a, deck.b), np.maximum(deck.a, deck.b)
+    counters = _counters(low, high, level, sheet)
+    swap = balanced_sides(pair, counters, rng)
+    left, right = np.where(swap, high, low), np.where(swap, low, high)
+    return _sheets(stock, stage, name, left, right, sheet, rng), np.stack([left, right], axis=1)
+
+
+def _deck(stage: PairStage, name: str, group: Ints, level: Ints, linked: Ints, rng: np.random.Generator) -> Deck:
+    n, slots = group.size, stage.participants * stage.n_main
+    n_shared = stage.participants * stage.n_shared // stage.shared_by
+    copies = stage.shared_by - 1
+    sizes = np.bincount(group)
+    within = stage.pairs == "within"
+    allowed = int((sizes * (sizes - 1)).sum()) // 2 if within else (n * n - int((sizes**2).sum())) // 2
+    if allowed == 0:
+        what = "no group holds two items" if within else "all items are in one group"
+        raise BadConfig(
+            f"stage '{name}': {what}, so nothing can be compared; change group or pairs", where="stage.group"
+        )
+    if stage.n_main > allowed:
+        raise BadConfig(
+            f"stage '{name}': trials = {stage.trials} leaves {stage.n_main} without repeats, more than "
+            f"the {allowed} pairs there are; lower trials",
+            where="stage.trials",
+        )
+    deck = (within_deck if within else across_deck)(group, level, slots, n_shared, copies, rng)
+    if within:
+        edges, wanted = np.stack([deck.a, deck.b], axis=1), int((sizes > 0).sum())
+    else:
+        edges, wanted = np.concatenate([linked, np.stack([deck.a, deck.b], axis=1)]), 1
+    parts = n_components(n, edges[:, 0], edges[:, 1])
+    if parts > wanted:
+        raise BadConfig(
+            f"stage '{name}': {slots} comparisons leave the items in {parts} parts where {wanted} are possible; "
+            f"raise participants or trials ({n - wanted} different pairs connect them)",
+            where="stage.trials",
+        )
+    return deck
+
+
+def _codes(column: pl.Series) -> Ints:
+    codes: Ints = column.fill_null("").rank("dense").to_numpy().astype(np.int64) - 1
+    return codes
+
+
+def _counters(low: Ints, high: Ints, level: Ints, sheet: Ints) -> Ints:
+    """(m, 3, 2): the item and the level of `compare` over the whole plan, and that level on the sheet."""
+    items = np.stack([low, high], axis=1)
+    levels = level[items]
+    n, k = level.size, int(level.max()) + 1
+    return np.stack([items, n + levels, n + k + sheet[:, None] * k + levels], axis=1)
+
+
+def _sheets(
+    stock: Pool, stage: PairStage, name: str, left: Ints, right: Ints, sheet: Ints, rng: np.random.Generator
+) -> Rows:
+    items = stock.items["item"].to_numpy()
+    references = _reference_ids(stock.items, stage.group)
+    use_broken = uses_broken(stage.check, name, len(stock.broken), stage.checks)
+    rows: Rows = {key: [] for key in _TYPES}
+    repeated_before = np.zeros(items.size)
+    digits = max(3, len(str(stage.participants)))
+    for number in range(stage.participants):
+        mine = np.flatnonzero(sheet == number)
+        pairs = np.stack([left[mine], right[mine]], axis=1)
+        price = repeated_before[pairs].sum(axis=1) + rng.random(len(pairs))
+        repeated = np.sort(np.argsort(price, kind="stable")[: stage.n_repeats])
+        repeated_before += np.bincount(pairs[repeated].ravel(), minlength=items.size)
+        shown = np.concatenate([pairs, references[pairs].reshape(len(pairs), -1)], axis=1)
+        places, is_repeat = ordered(shown, repeated, stage.repeat_distance, rng)
+        swapped = np.zeros(len(pairs), dtype=bool)
+        swapped[rng.permutation(repeated)[: (repeated.size + number % 2) // 2]] = True
+        trials = pairs[places]
+        trials = np.where((is_repeat & swapped[places])[:, None], trials[:, ::-1], trials)
+        label = f"{name}-{number + 1:0{digits}d}"
+        _emit(rows, stock, stage, name, label, items, trials, places, is_repeat, use_broken, (left, right), number, rng)
+    return rows
+
+
+def _reference_ids(items: pl.DataFrame, factors: Sequence[str]) -> Ints:
+    """(n, f) an id for the reference shown with each item, different for every factor and level."""
+    columns, start = [np.empty((items.height, 0), dtype=np.int64)], 0
+    for factor in factors:
+        codes = _codes(items[factor])
+        columns.append((codes + start)[:, None])
+        start += int(codes.max()) + 1
+    return np.concatenate(columns, axis=1)
+
+
+def _emit(
+    rows: Rows,
+    stock: Pool,
+    stage: PairStage,
+    name: str,
+    label: str,
+    items: NDArray[np.object_],
+    trials: Ints,
+    places: Ints,
+    is_repeat: NDArray[np.bool_],
+    use_broken: bool,
+    deck: tuple[Ints, Ints],
+    number: int,
+    rng: np.random.Generator,
+) -> None:
+    """Append one sheet's rows, checks among them."""
+    total = len(trials) + stage.checks
+    at_check = np.zeros(total, dtype=bool)
+    at_check[check_places(len(trials), stage.checks, rng)] = True
+    sides = rng.permutation(np.arange(stage.checks) + number) % 2
+    first: dict[int, str] = {}
+    done = checked = 0
+    for position in range(1, total + 1):
+        trial = f"{label}-{position:03d}"
+        row: dict[str, object] = dict.fromkeys(_TYPES)
+        row |= {"trial": trial, "sheet": label, "owner": label, "stage": name, "position": position}
+        if at_check[position - 1]:
+            near = set(trials[max(0, done - 1) : done + 1].ravel().tolist())
+            side = "left" if sides[checked] == 0 else "right"
+            row |= {"kind": "check", "expected": side, "check": "broken" if use_broken else "instructed"}
+            if use_broken:
+                k = _broken_choice(stock, number * stage.checks + checked, near)
+                sound, broken = items[stock.sound[k]], stock.broken[k]
+                row |= {"left": sound, "right": broken} if side == "left" else {"left": broken, "right": sound}
+            else:
+                a, b = _any_pair(deck, near, rng)
+                row |= {"left": items[a], "right": items[b]}
+            checked += 1
+        else:
+            index = int(places[done])
+            row |= {"kind": "repeat" if is_repeat[done] else "main"}
+            row |= {"left": items[trials[done, 0]], "right": items[trials[done, 1]]}
+            if is_repeat[done]:
+                row["repeat_of"] = first[index]
+            else:
+                first[index] = trial
+            done += 1
+        for key, value in row.items():
+            rows[key].append(value)
+
+
+def _broken_choice(stock: Pool, turn: int, near: set[int]) -> int:
+    """The next broken version in turn whose sound item is not on a neighbouring trial, if there is one."""
+    k = len(stock.broken)
+    turns = [(turn + step) % k for step in range(k)]
+    return next((i for i in turns if int(stock.sound[i]) not in near), turns[0])
+
+
+def _any_pair(deck: tuple[Ints, Ints], near: set[int], rng: np.random.Generator) -> tuple[int, int]:
+    """A pair of the stage's deck without an item of the neighbouring trials, if 20 tries find one."""
+    left, right = deck
+    a = b = 0
+    for index in rng.integers(0, left.size, 20).tolist():
+        a, b = int(left[index]), int(right[index])
+        if a not in near and b not in near:
+            break
+    return a, b

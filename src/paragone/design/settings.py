@@ -1,0 +1,223 @@
+"""`study.toml` as typed records: every key with its meaning, range and default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ..errors import BadConfig
+from ..settings import Settings, read_settings
+
+__all__ = ["PairStage", "RatingStage", "Study", "read_study"]
+
+
+class PairStage(Settings, frozen=True, tag_field="kind", tag="pairs"):
+    """A stage that shows two items at a time: `kind = "pairs"`."""
+
+    participants: int
+    """Sheets to make, one participant each, >= 1. No default: it is what the study costs."""
+    trials: int
+    """Comparisons on a sheet, repeats among them, checks not, >= 1. No default: it is what a participant's time
+    costs."""
+    name: str = ""
+    """Name of the stage in every table; empty: its number, from '1'."""
+    pairs: Literal["within", "across", "any"] = "within"
+    """within: items of one group meet; across: items of different groups meet; any: all items meet all."""
+    group: list[str] = msgspec.field(default_factory=list)
+    """Factors whose levels together make a group, for example ["content", "style"]. Empty: all items are one group."""
+    compare: str = ""
+    """Factor under comparison, for example "method": sides are balanced for its levels on each sheet and exposure is
+    counted by it. Empty: none."""
+    checks: int = 0
+    """Trials with a known answer on a sheet, beside `trials`, >= 0."""
+    checks_needed: int = 0
+    """Right answers needed to be kept, 0 to `checks`; screening reads it."""
+    check: Literal["auto", "broken", "instructed"] = "auto"
+    """broken: an item against its broken version (column `broken_of` of the items); instructed: the page tells which
+    side to choose; auto: broken where the benchmark lists any, else instructed."""
+    repeats: int | None = None
+    """Comparisons on a sheet that ask an earlier one again, 0 to half of `trials`; left out: a twelfth of `trials`,
+    none where that leaves less room than `repeat_distance`."""
+    repeat_distance: int = 10
+    """Least number of places between a trial and its repeat, >= 1; at most the number of comparisons that are no
+    repeats."""
+    shared: int | None = None
+    """Comparisons on a sheet that `shared_by` participants judge, so that agreement between people can be measured,
+    >= 0; left out: a twelfth of `trials`. Not needed, and ignored, where the stage shows every pair twice anyway."""
+    shared_by: int = 2
+    """Participants who judge each shared pair, 2 to `participants`."""
+    break_seconds: int = 60
+    """Least length of the break in the middle of a sheet, in seconds; 0: no break."""
+
+    def __post_init__(self) -> None:
+        label = self.name or "pairs"
+        _at_least(label, "participants", self.participants, 1)
+        _at_least(label, "trials", self.trials, 1)
+        _checks(label, self.checks, self.checks_needed)
+        _at_least(label, "repeats", self.n_repeats, 0)
+        _at_least(label, "shared", self.shared or 0, 0)
+        _at_least(label, "shared_by", self.shared_by, 2)
+        _at_least(label, "break_seconds", self.break_seconds, 0)
+        _repeats(label, self.trials - self.n_repeats, self.n_repeats, self.repeat_distance)
+        if self.shared and self.shared > self.n_main:
+            raise _wrong(label, "shared", self.shared, f"is more than the {self.n_main} trials that are no repeats")
+        if self.shared and self.shared_by > self.participants:
+            raise _wrong(label, "shared_by", self.shared_by, f"is more than the {self.participants} participants")
+        if self.pairs == "across" and not self.group:
+            raise BadConfig(
+                f"stage '{label}': group is empty, but pairs = \"across\" needs the factors that make the groups; "
+                'for example group = ["content", "style"]',
+                where="stage.group",
+            )
+
+    @property
+    def n_repeats(self) -> int:
+        """Repeats on a sheet."""
+        if self.repeats is None:
+            return self.trials // 12 if self.trials - self.trials // 12 >= self.repeat_distance else 0
+        return self.repeats
+
+    @property
+    def n_main(self) -> int:
+        """Comparisons on a sheet that are no repeats."""
+        return self.trials - self.n_repeats
+
+    @property
+    def n_shared(self) -> int:
+        """Comparisons on a sheet that several participants judge."""
+        if self.shared_by > self.participants:
+            return 0
+        return min(self.trials // 12, self.n_main) if self.shared is None else self.shared
+
+
+class RatingStage(Settings, frozen=True, tag_field="kind", tag="ratings"):
+    """A stage that shows one item at a time: `kind = "ratings"`."""
+
+    participants: int
+    """Participants, >= 1. No default: it is what the study costs."""
+    name: str = ""
+    """Name of the stage in every table; empty: its number, from '1'."""
+    low: float = 0.0
+    """Lower end of the scale."""
+    high: float = 5.0
+    """Upper end of the scale, above `low`."""
+    step: float = 0.1
+    """Distance between two answers of the slider, in (0, high - low]; 1 on a scale of 1 to 5 is ACR."""
+    sessions: int = 1
+    """Sittings per participant, each a sheet of its own, >= 1."""
+    items: int | None = None
+    """Different items rated in a session, >= 1; left out: all items of the benchmark shared out over the sessions."""
+    stabilising: int = 5
+    """Presentations at the start of each session whose answers are dropped, >= 0."""
+    checks: int = 0
+    """Trials with a known answer in a session, >= 0."""
+    checks_needed: int = 0
+    """Right answers needed to be kept, 0 to `checks`; screening reads it."""
+    check: Literal["auto", "broken", "instructed"] = "auto"
+    """broken: a broken item, expected at the low end; instructed: the page tells which value to set; auto: broken where
+    the benchmark lists any, else instructed."""
+    repeats: int = 0
+    """Items of a session that are shown again in it, 0 to `items`."""
+    repeat_distance: int = 10
+    """Least number of places between a trial and its repeat, >= 1."""
+    compare: str = ""
+    """Factor by which exposure is counted. Empty: none."""
+    group: list[str] = msgspec.field(default_factory=list)
+    """Further factors by which exposure is counted."""
+    break_seconds: int = 0
+    """Least length of a break in the middle of a session, in seconds; 0: no break."""
+
+    def __post_init__(self) -> None:
+        label = self.name or "ratings"
+        for key in ("participants", "sessions"):
+            _at_least(label, key, getattr(self, key), 1)
+        for key in ("stabilising", "repeats", "break_seconds"):
+            _at_least(label, key, getattr(self, key), 0)
+        if self.items is not None:
+            _at_least(label, "items", self.items, 1)
+            _repeats(label, self.items, self.repeats, self.repeat_distance)
+        _checks(label, self.checks, self.checks_needed)
+        if not self.low < self.high:
+            raise _wrong(label, "high", self.high, f"is not above low = {self.low:g}")
+        if not 0 < self.step <= self.high - self.low:
+            raise _wrong(label, "step", self.step, f"is not in (0, {self.high - self.low:g}]")
+
+
+class Study(Settings, frozen=True):
+    """What `study.toml` holds."""
+
+    stage: list[PairStage | RatingStage]
+    """The stages, in order; later stages join what earlier ones left apart. No default: a study has at least one."""
+    name: str = "study"
+    """Name of the study."""
+    criteria: list[str] = msgspec.field(default_factory=list)
+    """What is asked in each trial; empty: the benchmark's criteria."""
+    seed: int = 0
+    """Every random choice of the plan follows from it, >= 0."""
+    seconds_per_trial: float = 8.6
+    """Expected seconds a trial takes, all criteria together, for the cost; 8.6 is what a published study measured."""
+    kept: float = 0.65
+    """Expected share of participants who survive screening, in (0, 1], for the cost; a published study kept 264 of
+    407."""
+
+    def __post_init__(self) -> None:
+        if not self.stage:
+            raise BadConfig("stage is empty; give at least one [[stage]]", where="stage")
+        if self.seed < 0:
+            raise BadConfig(f"seed is {self.seed}; give a whole number from 0", where="seed")
+        if not 0 < self.kept <= 1:
+            raise BadConfig(f"kept is {self.kept:g}; give a share above 0 and at most 1", where="kept")
+        if not self.seconds_per_trial > 0:
+            raise BadConfig(f"seconds_per_trial is {self.seconds_per_trial:g}; give seconds", where="seconds_per_trial")
+        for what, names in (("criterion", self.criteria), ("stage", self.stage_names)):
+            twice = [name for name in names if names.count(name) > 1]
+            if twice:
+                raise BadConfig(f"{what} '{twice[0]}' stands twice; give each its own name", where=what)
+
+    @property
+    def stage_names(self) -> list[str]:
+        """The stages' names, in order."""
+        return [stage.name or str(number) for number, stage in enumerate(self.stage, start=1)]
+
+
+def read_study(path: str | Path) -> Study:
+    """Read `study.toml`.
+
+    Raises:
+        NotFound: no such file.
+        BadConfig: not TOML, an unknown key, or an impossible value; names file and key.
+    """
+    path = Path(path)
+    try:
+        return read_settings(path, Study)
+    except BadConfig as error:
+        if error.message.startswith(path.name):
+            raise
+        raise BadConfig(f"{path.name}: {error.message}", where=error.where) from error
+
+
+def _wrong(stage: str, key: str, value: float, claim: str) -> BadConfig:
+    return BadConfig(f"stage '{stage}': {key} = {value:g} {claim}", where=f"stage.{key}")
+
+
+def _at_least(stage: str, key: str, value: float, low: int) -> None:
+    if value < low:
+        raise _wrong(stage, key, value, f"is below {low}")
+
+
+def _checks(stage: str, checks: int, needed: int) -> None:
+    _at_least(stage, "checks", checks, 0)
+    if not 0 <= needed <= checks:
+        raise _wrong(stage, "checks_needed", needed, f"is not between 0 and checks = {checks}")
+
+
+def _repeats(stage: str, main: int, repeats: int, distance: int) -> None:
+    _at_least(stage, "repeat_distance", distance, 1)
+    if repeats > main:
+        raise _wrong(stage, "repeats", repeats, f"is more than the {main} trials left to repeat")
+    if repeats and distance > main:
+        raise _wrong(
+            stage, "repeat_distance", distance, f"does not fit on a sheet with {main} trials that are no repeats"
+        )

@@ -1,0 +1,44 @@
+"""The bill of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from paragone.benchmark import Benchmark
+from paragone.design import PairStage, RatingStage, Study, cost, exposures, islands, plan
+from paragone.errors import UnknownName
+
+Maker = Callable[..., Benchmark]
+
+
+def test_the_bill_counts_trials_minutes_and_people(grid_benchmark: Maker) -> None:
+    benchmark = grid_benchmark(broken=2)
+    stages = [
+        PairStage(group=["content", "style"], compare="method", participants=13, trials=24, checks=2),
+        RatingStage(participants=3, sessions=2),
+    ]
+    study = Study(stage=stages, seconds_per_trial=10, kept=0.65)
+    bill = cost(plan(benchmark, study), benchmark, study)
+    assert bill.frame["sheets"].to_list() == [13, 6]
+    assert bill.frame["comparisons"].to_list() == [312, 72]
+    assert bill.frame["checks"].to_list() == [26, 0]
+    assert bill.frame["trials"].to_list() == [26, 17]
+    assert bill.frame["minutes"].to_list() == pytest.approx([26 / 6, 17 / 6])
+    assert bill.frame["recruit"].to_list() == [20, 5]
+    assert bill.frame["islands"].to_list() == [6, None]
+    method_style = bill.exposures.filter(what="method x style").row(0, named=True)
+    assert method_style["mean"] == 2 * 312 / 12
+    assert "stage 1: 13 sheets, 312 judgements, 26 checks; 26 trials and 4.3 minutes a sheet; invite 20" in bill.text
+    assert "all stages together: 6 connected parts" in bill.text
+
+
+def test_an_unknown_factor_has_no_exposure(grid_benchmark: Maker) -> None:
+    study = Study(stage=[RatingStage(participants=1)])
+    benchmark = grid_benchmark()
+    made = plan(benchmark, study)
+    with pytest.raises(UnknownName, match="no factor 'sytle'; did you mean 'style'"):
+        exposures(made, benchmark, ["sytle"])
+    assert islands(made, benchmark) is None
+    assert exposures(made, benchmark, ["method"])["shown"].to_list() == [6] * 4
