@@ -1,0 +1,220 @@
+"""Verbs of the people wing: screen, consistency, score."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .options import (
+    assignments,
+    columns_option,
+    emit,
+    jobs_option,
+    json_option,
+    output_option,
+    quiet_option,
+    say,
+    seed_option,
+    show_frame,
+)
+
+__all__ = ["consistency", "score", "screen"]
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@columns_option
+@click.option("--rules", type=click.Path(path_type=Path), help="TOML file with the rules; see the reference page.")
+@click.option("--reject", multiple=True, metavar="RULE", help="Rule that may reject; repeat or part by commas.")
+@click.option("--set", "settings", multiple=True, metavar="RULE.KEY=VALUE", help="One setting of a rule.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Also write the answers of those who are kept here.")
+@output_option("Where the table of participants goes")
+@seed_option
+@json_option
+@quiet_option
+def screen(
+    file: Path | None,
+    columns: str,
+    rules: Path | None,
+    reject: tuple[str, ...],
+    settings: tuple[str, ...],
+    keep: Path | None,
+    output: Path | None,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Say which participants to leave out, by which rule, and why.
+
+    Reads FILE (votes or ratings; default: votes.csv or ratings.csv of the current folder), prints or writes one row per
+    participant with reasons and statistics. Only rules that are named reject anybody; the others show their statistics.
+
+    Example: paragone screen votes.csv --reject checks -o screening.csv
+    """
+    from .. import loop
+
+    answers = loop.read_answers(loop.answer_files(file), assignments(columns, "--map"), say=_sayer(quiet))
+    screening = loop.screen_answers(answers, rules=rules, reject=reject, settings=settings, seed=seed)
+    if keep:
+        loop.only(answers, screening).write(keep)
+    if output:
+        loop.write_screening(screening, output)
+    if as_json:
+        emit(loop.screening_document(screening))
+    elif not output:
+        show_frame(loop.flat(screening.frame))
+    for line in loop.screening_lines(screening):
+        say(line, quiet=quiet or as_json)
+    if output:
+        say(str(output), quiet=quiet or as_json)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@columns_option
+@click.option("--replicates", type=click.IntRange(100), default=1000, show_default=True, help="Bootstrap replicates.")
+@output_option("Where the table goes")
+@seed_option
+@json_option
+@quiet_option
+def consistency(
+    file: Path | None, columns: str, replicates: int, output: Path | None, seed: int, as_json: bool, quiet: bool
+) -> None:
+    """Say how far people agree with themselves and each other.
+
+    Reads FILE (votes or ratings; default: votes.csv or ratings.csv of the current folder); prints or writes kappa on
+    repeats, agreement on shared pairs, the left-side share, ICC, Krippendorff's alpha and split halves, with intervals.
+
+    Example: paragone consistency ratings.csv --json
+    """
+    from .. import loop
+
+    answers = loop.read_answers(loop.answer_files(file), assignments(columns, "--map"), say=_sayer(quiet))
+    found = loop.consistency_of(answers, seed=seed, replicates=replicates)
+    _leave(found.frame, "statistics", output, as_json, quiet)
+
+
+@click.command()
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1)
+@columns_option
+@click.option(
+    "--method", metavar="NAME", help="Estimator; see: paragone list estimators. Default: rank-centrality or mos."
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="OPTION=VALUE", help="Option of the estimator; may be repeated."
+)
+@click.option("--by", "factor", metavar="FACTOR", help="Score the levels of this factor instead of items.")
+@click.option(
+    "--items", type=click.Path(path_type=Path), help="Table with item and factor columns, for --by on bare files."
+)
+@click.option(
+    "--intervals",
+    type=click.Choice(["bootstrap", "analytic", "none"]),
+    default="bootstrap",
+    show_default=True,
+    help="bootstrap resamples participants; analytic uses the model's own errors.",
+)
+@click.option("--replicates", type=click.IntRange(100), default=1000, show_default=True, help="Bootstrap replicates.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Coverage of the intervals, 0.5 to 1.")
+@click.option(
+    "--temperature", default="", metavar="STAGE=X,...", help="Noise of a stage's votes relative to the others."
+)
+@click.option(
+    "--reliability", default="", metavar="PARTICIPANT=X,...", help="Weight of a participant's answers, default 1."
+)
+@click.option("--apart", is_flag=True, help="Score each connected group of items alone where the votes leave several.")
+@click.option("--screening", type=click.Path(path_type=Path), help="Table of screen; who is not kept is left out.")
+@click.option("--all", "everyone", is_flag=True, help="Ignore screening.csv of the folder.")
+@click.option("--name", default="human", show_default=True, help="Name of the scores: who said so.")
+@output_option("Where the scores go; default in a benchmark folder: scores/NAME.csv")
+@seed_option
+@jobs_option
+@json_option
+@quiet_option
+def score(
+    files: tuple[Path, ...],
+    columns: str,
+    method: str | None,
+    settings: tuple[str, ...],
+    factor: str | None,
+    items: Path | None,
+    intervals: Any,
+    replicates: int,
+    confidence: float,
+    temperature: str,
+    reliability: str,
+    apart: bool,
+    screening: Path | None,
+    everyone: bool,
+    name: str,
+    output: Path | None,
+    seed: int,
+    jobs: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Turn votes or ratings into scores with intervals.
+
+    Reads one table of votes or ratings, or one of each for an estimator that reads both (default: votes.csv or
+    ratings.csv of the current folder). Prints the scores, or writes them to -o; in a benchmark folder to scores/NAME.csv.
+
+    Example: paragone score votes.csv --method bradley-terry --json
+    """
+    from .. import loop
+
+    chosen = loop.answer_files(*files)
+    answers = loop.read_answers(chosen, assignments(columns, "--map"), say=_sayer(quiet))
+    question = loop.question(
+        answers,
+        folder=None if files else Path(),
+        factor=factor,
+        items=items,
+        intervals=intervals,
+        replicates=replicates,
+        confidence=confidence,
+        temperature=loop.numbers(assignments(temperature, "--temperature"), "--temperature"),
+        reliability=loop.numbers(assignments(reliability, "--reliability"), "--reliability"),
+        apart=apart,
+        seed=seed,
+        jobs=jobs,
+    )
+    left_out = None if everyone else loop.screening_beside(screening, None if files else Path())
+    scores = loop.score(
+        answers,
+        method,
+        question=question,
+        options=loop.typed(assignments(settings, "--set")),
+        screening=left_out,
+        inputs=chosen,
+        name=name,
+    )
+    target = output or (loop.scores_path(Path(), name, factor) if not files and loop.is_benchmark(Path()) else None)
+    if target:
+        scores.write(target)
+    if as_json:
+        emit(loop.score_document(scores))
+    elif not target:
+        show_frame(loop.score_rows(scores))
+    for line in loop.score_warnings(scores):
+        say(line, quiet=quiet)
+    if target:
+        say(str(target), quiet=quiet or as_json)
+
+
+def _sayer(quiet: bool) -> Any:
+    return lambda line: say(line, quiet=quiet)
+
+
+def _leave(frame: Any, key: str, output: Path | None, as_json: bool, quiet: bool) -> None:
+    """A finished frame to the named file, to stdout as JSON, or to stdout as a table."""
+    from ..tables import write_table
+
+    if output:
+        write_table(frame, output)
+        say(str(output), quiet=quiet or as_json)
+    if as_json:
+        emit({key: frame.to_dicts()})
+    elif not output:
+        show_frame(frame)

@@ -1,0 +1,110 @@
+"""Results as the JSON documents and lines that users script against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from ..scores import Agreement, Scores
+
+__all__ = [
+    "agreement_document",
+    "measure_document",
+    "score_document",
+    "score_rows",
+    "score_warnings",
+]
+
+_GRAPH = ("components", "strong_components", "spectral_gap")
+
+
+def score_rows(scores: Scores) -> pl.DataFrame:
+    """The columns of a scores table that people read, without those that are null throughout."""
+    names = ["item", "of", "level", "criterion", "score", "low", "high", "rank_low", "rank_high", "n", "status"]
+    more = [name for name in scores.frame.columns if name not in names]
+    spare = {"item", "of", "level", "criterion"}
+    frame = scores.frame.select(names + more)
+    return frame.select(n for n in frame.columns if n not in spare or frame[n].null_count() < frame.height)
+
+
+def score_document(scores: Scores) -> dict[str, Any]:
+    """The document of `score --json`: rows, and notes with method, settings and, for votes, the graph.
+
+    Where several criteria were scored, `notes["criteria"]` holds the notes of each, and the graph's facts at the top are
+    the worst over the criteria: most components, smallest spectral gap.
+    """
+    key = ["item"] if scores.key == "item" else ["of", "level"]
+    columns = [*key, "criterion", "score", "low", "high", "rank_low", "rank_high", "n", "status"]
+    made = scores.made
+    each: Mapping[str, Mapping[str, Any]] = made.get("notes", {})
+    notes: dict[str, Any] = {
+        "method": made.get("method"),
+        "unit": made.get("unit"),
+        "settings": made.get("settings", {}),
+    }
+    if len(each) == 1:
+        notes.update(next(iter(each.values())))
+    else:
+        for fact, worst in zip(_GRAPH, (max, max, min), strict=True):
+            values = [said[fact] for said in each.values() if said.get(fact) is not None]
+            if values:
+                notes[fact] = worst(values)
+        notes["criteria"] = dict(each)
+    notes["simulated"] = bool(made.get("simulated", False))
+    return {"scores": scores.frame.select(columns).to_dicts(), "notes": notes}
+
+
+def score_warnings(scores: Scores) -> list[str]:
+    """Lines that a reader of the scores must see: dropped answers, missing intervals, one-sided items."""
+    lines = []
+    for criterion, said in scores.made.get("notes", {}).items():
+        where = f" ({criterion})" if criterion else ""
+        for key, words in _WORTH_SAYING.items():
+            value = said.get(key)
+            if value:
+                count = len(value) if isinstance(value, (list, tuple)) else value
+                lines.append(f"{count} {words}{where}")
+        for key in ("intervals", "ranks"):
+            if str(said.get(key, "")).startswith(("none", "bootstrap by answer")):
+                lines.append(f"{key}: {said[key]}{where}")
+    return lines
+
+
+_WORTH_SAYING = {
+    "never_shown": "items were never shown and have no score",
+    "never_winning": "items never won; plain maximum likelihood has no finite score for them",
+    "never_losing": "items never lost; plain maximum likelihood has no finite score for them",
+    "self_pairs": "votes of an item against itself were left out",
+    "without_level": "answers whose item has no level of the factor were left out",
+    "same_level": "votes between items of one level were left out",
+    "participants_dropped": "participants were dropped: they gave one answer throughout",
+    "replicates_undetermined": "bootstrap replicates did not determine the scores and were left out",
+    "items_with_one_rating": "items have one rating, so no spread of their own",
+    "clipped": "values were clipped",
+    "outside": "values lie outside the scale",
+}
+
+
+def measure_document(scores: list[Scores]) -> dict[str, Any]:
+    """The document of `measure --json`: one row per item and metric, and the facts about each metric."""
+    rows = [
+        {"item": row["item"], "metric": made.name, "score": row["score"], "status": row["status"]}
+        for made in scores
+        for row in made.frame.iter_rows(named=True)
+    ]
+    metrics = {
+        made.name: {"better": made.better, **{k: made.made.get(k) for k in ("definition", "range", "source", "unit")}}
+        for made in scores
+    }
+    return {"scores": rows, "metrics": metrics}
+
+
+def agreement_document(agreement: Agreement) -> dict[str, Any]:
+    """The document of `compare --json`."""
+    return {
+        "agreement": agreement.frame.to_dicts(),
+        "tests": agreement.tests.to_dicts(),
+        "notes": dict(agreement.notes),
+    }
