@@ -2,8 +2,8 @@
 
     python benchmarks/study_coverage.py [--simulations 200] [--estimators bradley-terry,mos,...]
 
-Participants differ only by chance (votes) or by bias and noise (ratings), and the truth is known. Pairwise scores sum to
-zero, so the truth is centred; models that take the participants' biases out speak of differences between items, so the
+Participants differ only by chance (votes) or by bias and noise (ratings), and the truth is known. Pairwise scores sum
+to zero, so the truth is centred; models that take the participants' biases out speak of differences between items, so the
 truth is moved to their mean. For estimators with a prior (shrinkage) coverage is reported and not bounded.
 """
 
@@ -41,7 +41,7 @@ def votes(rng: np.random.Generator, *, people: int = 30, each: int = 60, items: 
 
 
 def ratings(rng: np.random.Generator, *, people: int = 24, items: int = 12) -> tuple[Ratings, np.ndarray]:
-    """Seeded ratings whose participants differ in bias and noise, and the items' true means for these biases' mean 0."""
+    """Seeded ratings whose participants differ in bias and noise, and the items' true means."""
     truth = rng.uniform(2, 4, items)
     bias, noise = rng.normal(0, 0.3, people), rng.uniform(0.4, 0.9, people)
     value = truth + bias[:, None] + noise[:, None] * rng.standard_normal((people, items))
@@ -56,7 +56,7 @@ def ratings(rng: np.random.Generator, *, people: int = 24, items: int = 12) -> t
 
 
 def coverage(name: str, intervals: str, simulations: int, seed: int = 0) -> tuple[float, float, int]:
-    """Share of intervals that hold the truth, its standard error over simulations, and simulations without an answer."""
+    """Share of intervals that hold the truth, its standard error, and simulations without an answer."""
     record = ESTIMATORS.get(name)
     make: Callable[..., tuple[Votes | Ratings, np.ndarray]] = votes if record.reads == "votes" else ratings
     hits, failed = [], 0

@@ -28,8 +28,8 @@ def study() -> ModuleType:
     [
         ("bradley-terry", "analytic", 200),
         ("mos", "analytic", 200),
-        ("bradley-terry", "bootstrap", 200),
-        ("mos", "bootstrap", 200),
+        ("bradley-terry", "bootstrap", 60),
+        ("mos", "bootstrap", 60),
     ],
 )
 def test_coverage_is_between_92_and_98_percent(study: ModuleType, name: str, intervals: str, simulations: int) -> None:
