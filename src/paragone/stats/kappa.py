@@ -13,13 +13,23 @@ from paragone.errors import BadInput
 
 from .statistic import Floats, Ints, Statistic, normal_quantile
 
-__all__ = ["Kappa", "Metric", "alpha_replicates", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha"]
+__all__ = ["Alphas", "Kappa", "Metric", "alpha_replicates", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha"]
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 
 _METRICS = ("nominal", "ordinal", "interval", "ratio")
 _WEIGHTS = ("none", "linear", "quadratic")
 _BLOCK = 4_000_000  # numbers held at once while replicates are computed: 32 MB
+
+
+class Alphas(NamedTuple):
+    """Krippendorff's alpha under r reweightings of the raters."""
+
+    alpha: Floats
+    """(r,) alphas; NaN where a row leaves no unit with two raters or no spread."""
+    disagreement: Floats
+    """(r,) observed disagreement, in the unit of the metric; for nominal answers 1 - it is the raw agreement of two
+    different raters of one unit. NaN where no unit has two raters."""
 
 
 class Kappa(NamedTuple):
@@ -160,7 +170,7 @@ def krippendorff_alpha(data: ArrayLike, *, metric: Metric = "nominal") -> Statis
     several = int((np.bincount(unit, minlength=matrix.shape[1]) >= 2).sum())
     if several == 0:
         return Statistic.undefined(0, "no unit has two answers")
-    alpha = float(alpha_replicates(value, unit, rater, metric=metric)[0])
+    alpha = float(alpha_replicates(value, unit, rater, metric=metric).alpha[0])
     if math.isnan(alpha):
         return Statistic.undefined(several, "undefined: all answers are the same, so disagreement cannot be expected")
     return Statistic(alpha, math.nan, math.nan, several)
@@ -168,7 +178,7 @@ def krippendorff_alpha(data: ArrayLike, *, metric: Metric = "nominal") -> Statis
 
 def alpha_replicates(
     value: ArrayLike, unit: ArrayLike, rater: ArrayLike, *, metric: Metric, weights: ArrayLike | None = None
-) -> Floats:
+) -> Alphas:
     """Krippendorff's alpha of answers in long form, under any number of reweightings of the raters.
 
     A rater of weight 2 (drawn twice by a bootstrap) stands for two people who answer alike, but is never compared with
@@ -182,7 +192,7 @@ def alpha_replicates(
         weights: (r, raters) weights >= 0; None: one row of ones.
 
     Returns:
-        (r,) alphas; NaN where a row leaves no unit with two raters or no spread.
+        Alphas and observed disagreements.
 
     Raises:
         BadInput: as `krippendorff_alpha`, or vectors of different lengths.
@@ -203,15 +213,15 @@ def alpha_replicates(
     order = np.argsort(u, kind="stable")
     v, u, who = v[order], u[order], who[order]
     if not len(v):
-        return np.full(len(w), np.nan)
+        return Alphas(np.full(len(w), np.nan), np.full(len(w), np.nan))
     levels, code = np.unique(v, return_inverse=True)
     step = max(1, _BLOCK // len(v))
     parts = [_alphas(levels, code, u, w[i : i + step, who], metric) for i in range(0, len(w), step)]
-    return np.concatenate(parts)
+    return Alphas(np.concatenate([part.alpha for part in parts]), np.concatenate([part.disagreement for part in parts]))
 
 
-def _alphas(levels: Floats, code: Ints, unit: Ints, w: Floats, metric: Metric) -> Floats:
-    """Alpha for (r, k) weights of answers that are sorted by unit."""
+def _alphas(levels: Floats, code: Ints, unit: Ints, w: Floats, metric: Metric) -> Alphas:
+    """Alphas for (r, k) weights of answers that are sorted by unit."""
     starts = np.flatnonzero(np.r_[True, unit[1:] != unit[:-1]])
 
     def per_unit(x: Floats) -> Floats:
@@ -246,10 +256,10 @@ def _alphas(levels: Floats, code: Ints, unit: Ints, w: Floats, metric: Metric) -
         first, second = per_unit(w * at), per_unit(w * at**2)
         observed = (pair * (per_unit(w) * at**2 - 2.0 * at * first + second)).sum(axis=1)
         expected = 2.0 * (total * (by_level * x**2).sum(axis=1) - ((by_level * x).sum(axis=1)) ** 2)
+    rate = np.divide(observed, total, out=np.full(len(w), np.nan), where=total > 0)
     usable = (pairs > 1e-12) & (expected > 1e-12 * np.maximum(total, 1.0))
-    rate = np.divide(observed, total, out=np.full(len(w), np.nan), where=usable)
-    chance = np.divide(expected, pairs, out=np.ones(len(w)), where=usable)
-    return np.asarray(1.0 - rate / chance)
+    chance = np.divide(expected, pairs, out=np.full(len(w), np.nan), where=usable)
+    return Alphas(1.0 - rate / chance, rate)
 
 
 def _summed_within(w: Floats, cell: Ints) -> Floats:

@@ -1,0 +1,74 @@
+"""The one function that cuts answers into criteria and stages and asks for each how consistent people are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from ..errors import BadInput, TooFew
+from ..judgements import Ratings, Votes
+from .ratings import rating_rows
+from .record import Consistency, Row, gathered
+from .repeats import with_repeats
+from .votes import vote_rows
+
+__all__ = ["consistency"]
+
+
+def consistency(answers: Votes | Ratings, *, seed: int = 0, replicates: int = 1000) -> Consistency:
+    """Measure how far people agree with themselves and with each other.
+
+    Checks, training and stabilising trials do not count. Intervals resample participants; with fewer than five there
+    are none. Rows of `kind` repeat are matched to the trial that `repeat_of` names; where no row has that kind, the
+    second meeting of a participant with the same pair or item (criterion and stage alike) is the repeat.
+
+    Args:
+        answers: votes or ratings, any number of criteria and stages.
+        seed: of the bootstrap and of the random halves.
+        replicates: bootstrap resamples and random halvings, >= 1.
+
+    Returns:
+        Votes: `repeat_kappa` and `repeat_agreement` (answers coded by item in the order of the ids, never by side; ties
+        are a third answer), `between_agreement` and `between_alpha` (nominal, pairs that two or more people saw),
+        `left_share` (ties left out). Ratings: `icc_2_1`, `icc_2_k`, `alpha_ordinal`, `alpha_interval`, `split_half`,
+        `spearman_brown`, `repeat_correlation`, `repeat_rmse`, `between_spearman`, `between_kendall`. Where there are
+        several stages, each has its rows and a null stage holds all of them. `notes` has `repeats` (table, raw
+        agreement, kappa with its analytic error) or `raters` (whose ratings each ICC rests on).
+
+    Raises:
+        TooFew: no main answer at all.
+        BadInput: replicates below 1.
+
+    Source:
+        See `stats.kappa`, `stats.icc`, `stats.correlation`.
+    """
+    if replicates < 1:
+        raise BadInput(f"{replicates} bootstrap replicates; one or more are needed")
+    pairwise = isinstance(answers, Votes)
+    frame = with_repeats(answers.main.frame, ("left", "right") if pairwise else ("item",))
+    if not frame.height:
+        raise TooFew("no main answer: there are only checks, training trials or nothing; consistency needs answers")
+    rows: list[Row] = []
+    details: list[dict[str, Any]] = []
+    for criterion, stage, part in _parts(frame):
+        some = (vote_rows if pairwise else rating_rows)(part, seed=seed, replicates=replicates)
+        rows += [Row(name, criterion, stage, result) for name, result in some.statistics.items()]
+        details += [{"criterion": criterion, "stage": stage, **detail} for detail in some.details]
+    notes: dict[str, Any] = {("repeats" if pairwise else "raters"): details}
+    lost = int(frame["unmatched"].sum())
+    if lost:
+        notes["unmatched_repeats"] = lost
+    return Consistency(gathered(rows), notes)
+
+
+def _parts(frame: pl.DataFrame) -> Iterator[tuple[str | None, str | None, pl.DataFrame]]:
+    """Each criterion in each stage, and over all stages where there are several."""
+    for criterion in frame["criterion"].unique(maintain_order=True).sort(nulls_last=False).to_list():
+        part = frame.filter(pl.col("criterion").eq_missing(criterion))
+        stages = part["stage"].unique().sort(nulls_last=False).to_list()
+        for stage in stages:
+            yield criterion, stage, part.filter(pl.col("stage").eq_missing(stage))
+        if len(stages) > 1:
+            yield criterion, None, part
