@@ -60,7 +60,7 @@ class Straight(Settings, frozen=True):
 
 
 class Bt500(Settings, frozen=True):
-    """Erratic ratings by ITU-R BT.500-15, Annex 1, section 2.3.1; blind to a constant bias and to always-the-middle."""
+    """Erratic ratings by ITU-R BT.500-15, Annex 1, section 2.3.1; blind to a constant bias."""
 
     share: float = 0.05
     """Share of ratings far from the mean above which a participant is rejected, in [0, 1], if `balance` holds too."""
