@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Literal
 
 import numpy as np
@@ -155,11 +156,14 @@ def _dmos_replicate(
     if against == "own":
         rows, values, _ = _differences(data, against, anchor, standardised)
         return item_means(rows, values, weights)
+    if standardised == "no":
+        mean, reference = item_means(data, data.value, weights), _references(data)
+        return np.where(reference >= 0, mean - mean[:, reference] + anchor, np.nan)
     scores = np.full((len(weights), data.n), np.nan)
     for r, copies in enumerate(np.asarray(weights, dtype=np.float64)):  # the reference's mean changes with the people
-        reweighted = data._replace(weight=data.weight * copies[data.participant])
-        if (reweighted.weight > 0).any():
-            rows, values, notes = _differences(usable(reweighted), against, anchor, standardised)
+        again = data._replace(weight=data.weight * copies[data.participant])
+        with contextlib.suppress(TooFew):
+            rows, values, notes = _differences(usable(again), against, anchor, standardised)
             scores[r] = averaged(rows, values, notes).score
     return scores
 
