@@ -1,8 +1,8 @@
 """Rank Centrality: score items by how long a random walk towards winners rests on each.
 
-With flows f_ij = a_ij e^{s_i}, where a_ij is j's share of the i-j comparisons, the scores s = log pi balance what leaves
-every item with what enters it. Small problems are solved by elimination without subtraction (GTH), large ones by Newton
-steps in s with GMRES inside; both give tiny pi to full relative precision, and the imbalance that is left is reported.
+With flows f_ij = a_ij e^{s_i}, where a_ij is j's share of the i-j comparisons, the scores s = log pi balance what
+leaves every item with what enters it. Tiny pi come out with full relative precision, and the imbalance that is left is
+reported.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import numpy as np
 
 from paragone.errors import BadConfig, NotConnected, NotConverged
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats, Ints
-from paragone.estimate.edges import Edges, aggregate, check_connected, reweighted, tally
+from paragone.estimate.edges import Edges, aggregate, check_connected, compacted, reweighted, tally
 from paragone.stats import graph
+from paragone.stats.laplacian import shape_of
 from paragone.stats.stationary import Balance, Flows, balance
 
 __all__ = ["RANK_CENTRALITY", "RANK_CENTRALITY_PLAIN", "rank_centrality", "rank_centrality_plain"]
@@ -22,13 +23,14 @@ def rank_centrality(comparisons: Comparisons, *, prior: float = 0.5) -> Estimate
     """Score items by Rank Centrality with pseudo-wins on the compared pairs.
 
     From item i the walk moves to j at a rate equal to the share of i-j comparisons that j won; pi is its stationary
-    distribution. Only shares matter: comparing a pair more often makes its share surer, not stronger (apart from the prior).
+    distribution. Only shares matter: comparing a pair more often makes its share surer, not stronger (apart from the
+    prior).
 
     Temperature: an answer at temperature t has odds exp((s_i - s_j) / t), so the shares of a noisier stage understate
-    differences. With T = t / (smallest t), each pair and temperature is an edge of conductance 1 / T^2 (the information of
-    its answers) whose flow from i to j is a_ij exp(m + (s_i - s_j) / (2 T)), m = (s_i + s_j) / 2. At T = 1 that is a_ij e^{s_i},
-    the walk as published; at every T the two flows of an edge balance exactly at the true scores. The scores are then
-    those at the smallest temperature, times it.
+    differences. With T = t / (smallest t), each pair and temperature is an edge of conductance 1 / T^2 (the information
+    of its answers) whose flow from i to j is a_ij exp(m + (s_i - s_j) / (2 T)), m = (s_i + s_j) / 2. At T = 1 that is
+    a_ij e^{s_i}, the walk as published; at every T the two flows of an edge balance exactly at the true scores. The
+    scores are then those at the smallest temperature, times it.
 
     Args:
         comparisons: m judged pairs over n items; a tie counts half to each side.
@@ -38,7 +40,8 @@ def rank_centrality(comparisons: Comparisons, *, prior: float = 0.5) -> Estimate
     Returns:
         log pi, centred to mean 0: (n,) natural-log units, larger is better; NaN for items without a comparison. Notes:
         `components`, `strong_components`, `spectral_gap` and `d_max` (of the walk over all answers alike), `self_pairs`
-        (dropped), `unseen` (items without a comparison), `prior`, `iterations`, `residual` (largest |inflow / outflow - 1|).
+        (dropped), `unseen` (items without a comparison), `prior`, `iterations`, `residual` (largest
+        |inflow / outflow - 1|).
 
     Raises:
         BadConfig: the prior is not above 0.
@@ -65,7 +68,8 @@ def rank_centrality_plain(comparisons: Comparisons) -> Estimate:
         As `rank_centrality` with prior 0.
 
     Raises:
-        NotConnected: the pairs leave the items in several groups, or the wins do not lead from every item to every other.
+        NotConnected: the pairs leave the items in several groups, or the wins do not lead from every item to every
+            other.
         NotConverged: the iteration stalled.
         TooFew: no two different items were compared.
 
@@ -78,8 +82,8 @@ def rank_centrality_plain(comparisons: Comparisons) -> Estimate:
 def replicate_rank_centrality(comparisons: Comparisons, weights: Floats, *, prior: float = 0.5) -> Floats:
     """Score items under many reweightings of the participants at once.
 
-    The prior sits on the pairs that are compared *in the replicate*: a pair whose judges were not drawn says nothing, and
-    pseudo-wins alone would say that its items are equal.
+    The prior sits on the pairs that are compared *in the replicate*: a pair whose judges were not drawn says nothing,
+    and pseudo-wins alone would say that its items are equal.
 
     Args:
         comparisons: as in `rank_centrality`.
@@ -133,21 +137,17 @@ def _estimate(edges: Edges, prior: float) -> Estimate:
 
 def _scored(edges: Edges, prior: float, start: Floats | None = None) -> tuple[Floats, Balance]:
     """Scores (n,), NaN where unseen, of connected edges."""
-    seen = edges.seen
-    n, i, j = edges.n, edges.i, edges.j
-    if not seen.all():
-        place = np.cumsum(seen) - 1
-        n, i, j = int(seen.sum()), place[i], place[j]
-        start = start[seen] if start is not None else None
-    coldest = float(edges.temperature.min())
-    share_i = (edges.wins_i + prior) / (edges.votes + 2 * prior)
-    share_j = (edges.wins_j + prior) / (edges.votes + 2 * prior)
-    if coldest == edges.temperature.max():
-        flows = Flows(n, i, j, to_j=share_j, to_i=share_i)
+    small, seen = compacted(edges)
+    coldest = float(small.temperature.min())
+    share_i = (small.wins_i + prior) / (small.votes + 2 * prior)
+    share_j = (small.wins_j + prior) / (small.votes + 2 * prior)
+    shape = shape_of(small.n, small.i, small.j)
+    if coldest == small.temperature.max():
+        flows = Flows(shape, to_j=share_j, to_i=share_i)
     else:
-        t = edges.temperature / coldest
-        flows = Flows(n, i, j, to_j=share_j / t**2, to_i=share_i / t**2, bend=(1.0 - 1.0 / t) / 2)
-    found = balance(flows, start=start / coldest if start is not None else None)
+        t = small.temperature / coldest
+        flows = Flows(shape, to_j=share_j / t**2, to_i=share_i / t**2, bend=(1.0 - 1.0 / t) / 2)
+    found = balance(flows, start=start[seen] / coldest if start is not None else None)
     score = np.full(edges.n, np.nan)
     score[seen] = coldest * found.score
     return score, found
@@ -162,9 +162,7 @@ def _pooled_shares(edges: Edges, prior: float) -> tuple[Ints, Ints, Floats, Floa
     return edges.i[starts], edges.j[starts], (wins_i + prior) / votes, (wins_j + prior) / votes
 
 
-_SOURCE = (
-    "Negahban, Oh and Shah, Rank Centrality: Ranking from Pairwise Comparisons, Operations Research 65(1), 2017, section 2"
-)
+_SOURCE = "Negahban, Oh and Shah, Rank Centrality: Ranking from Pairwise Comparisons, Operations Research 65(1), 2017, section 2"
 
 RANK_CENTRALITY = Estimator(
     name="rank-centrality",

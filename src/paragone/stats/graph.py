@@ -6,9 +6,8 @@ often `i` won over `j` (`wins_i`) and `j` over `i` (`wins_j`), ties counted half
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
 
 from paragone.errors import NotConverged
+from paragone.stats.laplacian import Shape, shape_of
 
 __all__ = [
     "GraphDiagnosis",
@@ -37,12 +37,14 @@ DENSE_ITEMS = 300
 DENSE_RESCUE_ITEMS = 3000
 """Up to here a dense eigenvalue run (minutes at the limit) may replace an ARPACK run that did not converge."""
 
+RESTARTS = 2000
+
 
 class SpectralGap(NamedTuple):
     """How fast the Rank Centrality walk forgets where it began."""
 
     gap: float
-    """1 - |lambda_2| in [0, 1], lambda_2 the eigenvalue of second largest modulus; 0 where the walk has several ends."""
+    """1 - |lambda_2| in [0, 1], lambda_2 the eigenvalue of second largest modulus; 0 if the walk may end in several groups."""
     residual: float
     """||P v - lambda_2 v|| of the unit eigenvector found; 0 where the gap follows from the graph alone."""
     d_max: int
@@ -51,7 +53,7 @@ class SpectralGap(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class GraphDiagnosis:
-    """The facts about a vote graph that decide which scores exist. Items without a comparison stand apart in `unseen`."""
+    """The facts about a vote graph that decide which scores exist. Items without a comparison are in `unseen` only."""
 
     n_items: int
     """Items, unseen ones included."""
@@ -64,7 +66,8 @@ class GraphDiagnosis:
     n_components: int
     """Connected groups among the seen items; scores of different groups cannot be compared."""
     strong_component: Ints
-    """(n,) label of each item's group in the win graph (each can be reached from each by a chain of wins), 0 the largest; -1 unseen."""
+    """(n,) label of each item's group in the win graph, 0 the largest, -1 unseen: inside, a chain of wins leads from each
+    item to each other."""
     n_strong_components: int
     """Such groups; maximum-likelihood and plain Rank Centrality scores are finite only where this is 1."""
     degree: Ints
@@ -78,7 +81,7 @@ class GraphDiagnosis:
     never_losing: Ints
     """Seen items without a loss or tie, ascending."""
     spectral_gap: float
-    """1 - |lambda_2| of the Rank Centrality walk with the prior below; 0 where it has several ends; NaN without a pair."""
+    """1 - |lambda_2| of the Rank Centrality walk with the prior below, as in `SpectralGap`; NaN without a pair."""
     spectral_gap_residual: float
     """||P v - lambda_2 v|| of the eigenvector behind it."""
     d_max: int
@@ -123,16 +126,14 @@ def degrees(n: int, i: Ints, j: Ints) -> Ints:
 
     Args:
         n: number of items.
-        i: (e,) one end of each compared pair; a pair may be listed more than once or either way round.
-        j: (e,) the other end; pairs of an item with itself are ignored.
+        i: (e,) one end of each distinct compared pair, in [0, n).
+        j: (e,) the other end, never equal to i.
 
     Returns:
         (n,) counts in [0, n - 1].
     """
-    apart = i != j
-    low, high = np.minimum(i, j)[apart], np.maximum(i, j)[apart]
-    key = np.unique(low.astype(np.int64) * n + high)
-    return np.bincount(np.concatenate([key // n, key % n]), minlength=n).astype(np.int64)
+    counts: Ints = np.bincount(i, minlength=n) + np.bincount(j, minlength=n)
+    return counts
 
 
 def spectral_gap(n: int, i: Ints, j: Ints, share_i: Floats, share_j: Floats) -> SpectralGap:
@@ -159,14 +160,16 @@ def spectral_gap(n: int, i: Ints, j: Ints, share_i: Floats, share_j: Floats) -> 
         Negahban, Oh and Shah, "Rank Centrality: Ranking from Pairwise Comparisons", Operations Research 65(1), 2017,
         section 2 (walk) and theorem 1 (gap).
     """
-    seen = np.unique(np.concatenate([i, j]))
-    if seen.size == 0:
+    degree = degrees(n, i, j)
+    d_max = int(degree.max(initial=0))
+    if d_max == 0:
         return SpectralGap(gap=float("nan"), residual=0.0, d_max=0)
-    d_max = int(degrees(n, i, j).max())
-    walk = _walk(seen.size, np.searchsorted(seen, i), np.searchsorted(seen, j), share_i / d_max, share_j / d_max)
-    if _n_closed_groups(walk) > 1:
+    if _n_closed_groups(n, i, j, share_i, share_j) > 1:
         return SpectralGap(gap=0.0, residual=0.0, d_max=d_max)
-    value, residual = _second_eigenvalue(walk)
+    place = np.cumsum(degree > 0) - 1
+    order = np.argsort(i, kind="stable") if np.any(i[1:] < i[:-1]) else slice(None)
+    shape = shape_of(int(place[-1]) + 1, place[i[order]], place[j[order]])
+    value, residual = _second_eigenvalue(_Walk.at(shape, share_j[order] / d_max, share_i[order] / d_max))
     return SpectralGap(gap=max(0.0, 1.0 - value), residual=residual, d_max=d_max)
 
 
@@ -231,68 +234,74 @@ def _labels(n: int, start: Ints, end: Ints, *, strong: bool) -> Ints:
     np.minimum.at(first, raw, np.arange(n))
     rank = np.empty(count, dtype=np.int64)
     rank[np.lexsort((first, -size))] = np.arange(count)
-    return rank[raw]
+    labels: Ints = rank[raw]
+    return labels
 
 
 def _without(labels: Ints, unseen: NDArray[np.bool_]) -> Ints:
-    """Labels of seen items, closed up to 0, 1, ...; -1 elsewhere. Unseen items are groups of one, and sort last among equals."""
+    """Labels of the seen items, closed up to 0, 1, ...; -1 elsewhere."""
     kept = np.full(labels.size, -1, dtype=np.int64)
     kept[~unseen] = np.unique(labels[~unseen], return_inverse=True)[1]
     return kept
 
 
-def _walk(n: int, i: Ints, j: Ints, to_i: Floats, to_j: Floats) -> sparse.csr_array:
-    """The transition matrix P: from j to i with probability to_i, from i to j with to_j, else stay."""
-    leave = np.bincount(i, to_j, minlength=n) + np.bincount(j, to_i, minlength=n)
-    everywhere = np.arange(n)
-    rows = np.concatenate([i, j, everywhere])
-    columns = np.concatenate([j, i, everywhere])
-    return sparse.csr_array((np.concatenate([to_j, to_i, 1.0 - leave]), (rows, columns)), shape=(n, n))
-
-
-def _n_closed_groups(walk: sparse.csr_array) -> int:
-    """Strongly connected groups that the walk cannot leave."""
-    arcs = walk.tocoo()
-    moves = (arcs.row != arcs.col) & (arcs.data > 0)
-    start, end = arcs.row[moves], arcs.col[moves]
-    label = strong_components(walk.shape[0], start, end)
-    left = np.zeros(label.max() + 1, dtype=bool)
+def _n_closed_groups(n: int, i: Ints, j: Ints, share_i: Floats, share_j: Floats) -> int:
+    """Groups of seen items that the walk cannot leave."""
+    start, end = win_arcs(j, i, share_i, share_j)
+    one_way = start.size < 2 * i.size
+    label = strong_components(n, start, end) if one_way else components(n, i, j)
+    left = np.zeros(n, dtype=bool)
     left[label[start[label[start] != label[end]]]] = True
-    return int((~left).sum())
+    return int((~left[np.unique(label[degrees(n, i, j) > 0])]).sum())
 
 
-def _second_eigenvalue(walk: sparse.csr_array) -> tuple[float, float]:
+class _Walk(NamedTuple):
+    """A transition matrix in three parts: onwards from i to j, back from j to i, and staying."""
+
+    onwards: sparse.csr_array
+    back: sparse.csc_array
+    stay: Floats
+
+    @classmethod
+    def at(cls, shape: Shape, to_j: Floats, to_i: Floats) -> _Walk:
+        return cls(shape.upper(to_j), shape.lower(to_i), 1.0 - shape.totals(to_j, to_i))
+
+    def __matmul__(self, v: NDArray[Any]) -> NDArray[Any]:
+        moved: NDArray[Any] = self.onwards @ v + self.back @ v + self.stay * v
+        return moved
+
+    def dense(self) -> Floats:
+        matrix: Floats = (self.onwards + self.back).toarray() + np.diag(self.stay)
+        return matrix
+
+
+def _second_eigenvalue(walk: _Walk) -> tuple[float, float]:
     """|lambda_2| and the residual of its eigenvector."""
-    n = walk.shape[0]
+    n = walk.stay.size
     if n <= DENSE_ITEMS:
-        return _dense_second(walk)
+        return _second_of(walk, *np.linalg.eig(walk.dense()))
+    # One value more than the two needed: lambda_2 is often one of a conjugate pair.
     try:
-        # A few values more than the two needed: lambda_2 is often one of a conjugate pair or of a cluster.
-        values, vectors = eigs(walk, k=4, which="LM", v0=_start(n), ncv=min(n - 1, 40), maxiter=5000, tol=1e-10)
+        operator = LinearOperator((n, n), matvec=lambda v: walk @ v.ravel(), dtype=np.float64)
+        found = eigs(operator, k=3, which="LM", v0=_start(n), ncv=24, maxiter=RESTARTS, tol=1e-10)
     except ArpackNoConvergence as stalled:
         if n > DENSE_RESCUE_ITEMS:
             raise NotConverged(
-                f"spectral gap: ARPACK found no second eigenvalue of {n} items within 5000 restarts; "
-                f"the walk mixes too slowly to measure, collect votes between its groups"
+                f"spectral gap: no second eigenvalue of {n} items within {RESTARTS} restarts of ARPACK; "
+                f"the groups of items hardly touch, collect votes between them"
             ) from stalled
-        return _dense_second(walk)
-    return _second_of(values, vectors, lambda v: walk @ v)
+        return _second_of(walk, *np.linalg.eig(walk.dense()))
+    return _second_of(walk, *found)
 
 
-def _dense_second(walk: sparse.csr_array) -> tuple[float, float]:
-    dense = walk.toarray()
-    values, vectors = np.linalg.eig(dense)
-    return _second_of(values, vectors, lambda v: dense @ v)
-
-
-def _second_of(values: NDArray[np.complex128], vectors: NDArray[np.complex128], apply: Callable[..., NDArray[np.complex128]]) -> tuple[float, float]:
+def _second_of(walk: _Walk, values: NDArray[Any], vectors: NDArray[Any]) -> tuple[float, float]:
     """Leave out the eigenvalue nearest to 1 (the stationary one) and take the largest modulus of the rest."""
     rest = np.delete(np.arange(values.size), np.argmin(np.abs(values - 1.0)))
     if rest.size == 0:
         return 0.0, 0.0
     second = rest[np.argmax(np.abs(values[rest]))]
     v = vectors[:, second]
-    return float(np.abs(values[second])), float(np.linalg.norm(apply(v) - values[second] * v) / np.linalg.norm(v))
+    return float(np.abs(values[second])), float(np.linalg.norm(walk @ v - values[second] * v) / np.linalg.norm(v))
 
 
 def _start(n: int) -> Floats:

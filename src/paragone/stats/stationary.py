@@ -15,11 +15,11 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from paragone.errors import NotConverged
+from paragone.stats.laplacian import Shape
 
 __all__ = ["Balance", "Flows", "balance"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ELIMINATED_ITEMS = 200
 """Up to here elimination (n^3 / 3 steps) is as quick as iterating (our measurement)."""
@@ -29,6 +29,8 @@ TOLERANCE = 1e-11
 """Largest estimated error of a score, in natural-log units."""
 NEWTON_STEPS = 50
 KRYLOV_STEPS = 60
+ROUNDING = 1e-14
+"""An imbalance of this size is rounding."""
 FARTHEST = 600.0
 """Score differences are cut here inside exp, far beyond any that votes can show."""
 
@@ -41,12 +43,8 @@ class Flows:
     bend = 0 is an ordinary Markov chain with those rates.
     """
 
-    n: int
-    """Number of items."""
-    i: Ints
-    """(e,) one end of each edge, ascending, in [0, n)."""
-    j: Ints
-    """(e,) the other end."""
+    shape: Shape
+    """Where the edges are."""
     to_j: Floats
     """(e,) rate from i to j, >= 0."""
     to_i: Floats
@@ -91,42 +89,44 @@ def balance(flows: Flows, *, start: Floats | None = None) -> Balance:
 
     Source:
         Elimination: Grassmann, Taksar and Heyman, "Regenerative analysis and steady state distributions for Markov
-        chains", Operations Research 33(5), 1985. Iteration: Newton in s, with GMRES (Saad and Schultz, SIAM J. Sci. Stat.
-        Comput. 7(3), 1986) on the walk scaled by its own flows.
+        chains", Operations Research 33(5), 1985. Iteration: Newton in s, with GMRES (Saad and Schultz, SIAM J. Sci.
+        Stat. Comput. 7(3), 1986) on the walk scaled by its own flows.
     """
-    indptr = np.searchsorted(flows.i, np.arange(flows.n + 1))
-    indices = flows.j.astype(np.int32)
-    indptr = indptr.astype(np.int32)
-    if start is None:
-        score = _eliminate(flows) if flows.n <= ELIMINATED_ITEMS else np.zeros(flows.n)
-    else:
-        score = start - start.mean()
-    state = _around(flows, indices, indptr, score)
-    if start is None and flows.n > ELIMINATED_ITEMS:
-        score = score + np.log1p(state.residual)
-        state = _around(flows, indices, indptr, score)
+    score = _start(flows) if start is None else start - start.mean()
+    state = _around(flows, score)
     direct = False
     for step in range(NEWTON_STEPS):
         worst = float(np.abs(state.residual).max())
-        if worst == 0.0:
+        if worst <= ROUNDING:
             return Balance(score - score.mean(), step, worst)
         change, met = (_direct(state), True) if direct else _gmres(state)
         direct = direct or not met
         score = score + np.log(np.maximum(1.0 + change, 0.1))
-        state = _around(flows, indices, indptr, score)
+        state = _around(flows, score)
         left = float(np.abs(state.residual).max())
         # The step turned a residual of `worst` into a change of this size, so it will turn what is left alike.
         if left * float(np.ptp(change)) <= TOLERANCE * worst:
             return Balance(score - score.mean(), step + 1, left)
     raise NotConverged(
-        f"walk over {flows.n} items: an imbalance of {left:.1e} is left after {NEWTON_STEPS} steps; "
+        f"walk over {flows.shape.n} items: an imbalance of {left:.1e} is left after {NEWTON_STEPS} steps; "
         f"the votes barely connect the items, collect more or use a larger prior"
     )
 
 
-def _around(flows: Flows, indices: NDArray[np.int32], indptr: NDArray[np.int32], score: Floats) -> _State:
+def _start(flows: Flows) -> Floats:
+    """Scores to begin with: the answer itself where the walk is small and has no bend, else each item's log-odds."""
+    if flows.shape.n <= ELIMINATED_ITEMS:
+        return _eliminate(flows)
+    inflow = flows.shape.totals(flows.to_i, flows.to_j)
+    score: Floats = np.log(inflow / flows.shape.totals(flows.to_j, flows.to_i))
+    score -= score.mean()
+    return score
+
+
+def _around(flows: Flows, score: Floats) -> _State:
     """Flows and their derivative at the given scores."""
-    d = np.clip(score[flows.i] - score[flows.j], -FARTHEST, FARTHEST)
+    shape = flows.shape
+    d = np.clip(score[shape.i] - score[shape.j], -FARTHEST, FARTHEST)
     e = np.exp(d)
     up, down = flows.to_j, flows.to_i
     if flows.bend is None:
@@ -138,24 +138,14 @@ def _around(flows: Flows, indices: NDArray[np.int32], indptr: NDArray[np.int32],
         from_j, from_i = down / e, up * e
         right = flows.bend * up - (1.0 - flows.bend) * from_j
         left = flows.bend * down - (1.0 - flows.bend) * from_i
-    shape, ones = (flows.n, flows.n), np.ones(flows.n)
-
-    def spread(at_i: Floats, at_j: Floats) -> Floats:
-        rows = sparse.csr_array((at_i, indices, indptr), shape=shape)
-        columns = sparse.csc_array((at_j, indices, indptr), shape=shape)
-        total: Floats = rows @ ones + columns @ ones
-        return total
-
-    outflow, inflow = spread(up, down), spread(from_j, from_i)
-    upper = sparse.csr_array((right, indices, indptr), shape=shape)
-    lower = sparse.csc_array((left, indices, indptr), shape=shape)
+    outflow, inflow = shape.totals(up, down), shape.totals(from_j, from_i)
     # The row sums of the derivative are outflow - inflow, since doubling every e^s doubles every flow.
-    diagonal = outflow - inflow - (upper @ ones + lower @ ones)
-    return _State(outflow, inflow / outflow - 1.0, upper, lower, diagonal)
+    diagonal = outflow - inflow - shape.totals(right, left)
+    return _State(outflow, inflow / outflow - 1.0, shape.upper(right), shape.lower(left), diagonal)
 
 
 def _gmres(state: _State, *, drop: float = 1e-6) -> tuple[Floats, bool]:
-    """Solve derivative @ change = inflow - outflow, rows divided by the outflow; say whether the residual fell enough."""
+    """Solve derivative @ change = inflow - outflow, rows divided by the outflow; say if the residual fell enough."""
     n = state.residual.size
     diagonal = state.diagonal / state.outflow
     basis = np.empty((KRYLOV_STEPS + 1, n))
@@ -191,7 +181,8 @@ def _gmres(state: _State, *, drop: float = 1e-6) -> tuple[Floats, bool]:
     for at in range(len(columns) - 1, -1, -1):
         known_part = sum(columns[m][at] * weights[m] for m in range(at + 1, len(columns)))
         weights[at] = (rest[at] - known_part) / columns[at][at]
-    return weights @ basis[: len(columns)], abs(rest[-1]) <= 1e-2 * norm
+    change: Floats = weights @ basis[: len(columns)]
+    return change, abs(rest[-1]) <= 1e-2 * norm
 
 
 def _direct(state: _State) -> Floats:
@@ -208,10 +199,8 @@ def _direct(state: _State) -> Floats:
 
 def _eliminate(flows: Flows) -> Floats:
     """Scores of the walk without bend, by elimination that adds, multiplies and divides positive numbers only."""
-    n = flows.n
-    a = np.zeros((n, n))
-    np.add.at(a, (flows.i, flows.j), flows.to_j)
-    np.add.at(a, (flows.j, flows.i), flows.to_i)
+    n = flows.shape.n
+    a = (flows.shape.upper(flows.to_j) + flows.shape.lower(flows.to_i)).toarray()
     for k in range(n - 1, 0, -1):
         a[:k, k] /= a[k, :k].sum()
         a[:k, :k] += np.outer(a[:k, k], a[k, :k])
