@@ -91,6 +91,37 @@ def assignments(text: str | Iterable[str], option: str) -> dict[str, str]:
     return made
 
 
+def numbers(text: str, option: str) -> dict[str, float]:
+    """Read 'a=1,b=0.5' into numbers.
+
+    Raises:
+        BadConfig: a value is not a number.
+    """
+    made = {}
+    for name, value in assignments(text, option).items():
+        try:
+            made[name] = float(value)
+        except ValueError:
+            raise BadConfig(f"{option} {name}='{value}' is not a number", where=option) from None
+    return made
+
+
+def typed(pieces: Iterable[str], option: str) -> dict[str, Any]:
+    """Read 'prior=0.5' and the like, each value as the whole number, number, true, false or word that it looks like."""
+    return {name: _typed(value) for name, value in assignments(pieces, option).items()}
+
+
+def _typed(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
 def say(line: str, *, quiet: bool = False) -> None:
     """One line of talk on stderr."""
     if not quiet:

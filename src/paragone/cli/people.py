@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from .options import (
     emit,
     jobs_option,
     json_option,
+    numbers,
     output_option,
     quiet_option,
     say,
     seed_option,
     show_frame,
+    typed,
 )
 
 __all__ = ["consistency", "score", "screen"]
@@ -53,22 +56,27 @@ def screen(
 
     Example: paragone screen votes.csv --reject checks -o screening.csv
     """
-    from .. import loop
+    from ..errors import BadConfig
+    from ..loop import answers as from_answers
+    from ..loop.documents import screening_lines
 
-    answers = loop.read_answers(loop.answer_files(file), assignments(columns, "--map"), say=_sayer(quiet))
-    screening = loop.screen_answers(answers, rules=rules, reject=reject, settings=settings, seed=seed)
+    answers = from_answers.read_answers(
+        from_answers.answer_files(file), assignments(columns, "--map"), say=_sayer(quiet)
+    )
+    if isinstance(answers, tuple):
+        raise BadConfig("votes and ratings lie here; name the one to screen", where="FILE")
+    ruled = from_answers.screening_rules(rules, reject=reject, settings=settings)
+    screening = from_answers.screen_answers(answers, ruled)
     if keep:
-        loop.only(answers, screening).write(keep)
+        from_answers.only(answers, screening).write(keep)
     if output:
-        loop.write_screening(screening, output)
+        from_answers.write_screening(screening, output)
     if as_json:
-        emit(loop.screening_document(screening))
+        emit(screening.document())
     elif not output:
-        show_frame(loop.flat(screening.frame))
-    for line in loop.screening_lines(screening):
+        show_frame(from_answers.flat(screening.frame))
+    for line in [*screening_lines(screening, seed=seed), *[str(path) for path in (keep, output) if path]]:
         say(line, quiet=quiet or as_json)
-    if output:
-        say(str(output), quiet=quiet or as_json)
 
 
 @click.command()
@@ -89,11 +97,24 @@ def consistency(
 
     Example: paragone consistency ratings.csv --json
     """
-    from .. import loop
+    import polars as pl
 
-    answers = loop.read_answers(loop.answer_files(file), assignments(columns, "--map"), say=_sayer(quiet))
-    found = loop.consistency_of(answers, seed=seed, replicates=replicates)
-    _leave(found.frame, "statistics", output, as_json, quiet)
+    from ..loop import answers as from_answers
+    from ..loop.documents import consistency_document
+    from ..tables import write_table
+
+    answers = from_answers.read_answers(
+        from_answers.answer_files(file), assignments(columns, "--map"), say=_sayer(quiet)
+    )
+    found = from_answers.consistency_of(answers, seed=seed, replicates=replicates)
+    frame = pl.concat([one.frame for one in found])
+    if output:
+        write_table(frame, output)
+        say(str(output), quiet=quiet or as_json)
+    if as_json:
+        emit(consistency_document(found))
+    elif not output:
+        show_frame(frame)
 
 
 @click.command()
@@ -162,59 +183,50 @@ def score(
 
     Example: paragone score votes.csv --method bradley-terry --json
     """
-    from .. import loop
+    from ..estimate import Question
+    from ..loop import answers as from_answers
+    from ..loop.documents import score_document, score_rows, score_warnings
 
-    chosen = loop.answer_files(*files)
-    answers = loop.read_answers(chosen, assignments(columns, "--map"), say=_sayer(quiet))
-    question = loop.question(
-        answers,
-        folder=None if files else Path(),
-        factor=factor,
-        items=items,
+    folder = Path()
+    chosen = from_answers.answer_files(*files)
+    answers = from_answers.read_answers(chosen, assignments(columns, "--map"), say=_sayer(quiet))
+    question = Question(
         intervals=intervals,
         replicates=replicates,
         confidence=confidence,
-        temperature=loop.numbers(assignments(temperature, "--temperature"), "--temperature"),
-        reliability=loop.numbers(assignments(reliability, "--reliability"), "--reliability"),
-        apart=apart,
         seed=seed,
         jobs=jobs,
+        levels=from_answers.levels_of(answers, factor, items=items, folder=folder) if factor else None,
+        factor=factor,
+        apart=apart,
+        temperature=numbers(temperature, "--temperature"),
+        reliability=numbers(reliability, "--reliability"),
     )
-    left_out = None if everyone else loop.screening_beside(screening, None if files else Path())
-    scores = loop.score(
+    beside = folder / "screening.csv"
+    if screening is None and not files and not everyone and beside.is_file():
+        screening = beside
+        say("screening.csv: only the participants it keeps are scored (--all for everybody)", quiet=quiet)
+    scores = from_answers.score(
         answers,
         method,
         question=question,
-        options=loop.typed(assignments(settings, "--set")),
-        screening=left_out,
-        inputs=chosen,
+        options=typed(settings, "--set"),
+        kept=from_answers.kept_by(screening) if screening else None,
+        inputs=[*chosen, *([screening] if screening else [])],
         name=name,
+        simulated=from_answers.is_simulated(chosen, folder),
     )
-    target = output or (loop.scores_path(Path(), name, factor) if not files and loop.is_benchmark(Path()) else None)
-    if target:
-        scores.write(target)
-    if as_json:
-        emit(loop.score_document(scores))
-    elif not target:
-        show_frame(loop.score_rows(scores))
-    for line in loop.score_warnings(scores):
-        say(line, quiet=quiet)
-    if target:
-        say(str(target), quiet=quiet or as_json)
-
-
-def _sayer(quiet: bool) -> Any:
-    return lambda line: say(line, quiet=quiet)
-
-
-def _leave(frame: Any, key: str, output: Path | None, as_json: bool, quiet: bool) -> None:
-    """A finished frame to the named file, to stdout as JSON, or to stdout as a table."""
-    from ..tables import write_table
-
+    if output is None and not files and from_answers.is_benchmark(folder):
+        output = folder / "scores" / (f"{name}-by-{factor}.csv" if factor else f"{name}.csv")
     if output:
-        write_table(frame, output)
-        say(str(output), quiet=quiet or as_json)
+        scores.write(output)
     if as_json:
-        emit({key: frame.to_dicts()})
+        emit(score_document(scores))
     elif not output:
-        show_frame(frame)
+        show_frame(score_rows(scores))
+    for line in [*score_warnings(scores), *([str(output)] if output else [])]:
+        say(line, quiet=quiet)
+
+
+def _sayer(quiet: bool) -> Callable[[str], None]:
+    return lambda line: say(line, quiet=quiet)

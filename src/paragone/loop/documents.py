@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
+from ..consistency import Consistency
 from ..scores import Agreement, Scores
+from ..screen import Screening, seconds_per_question
 
 __all__ = [
     "agreement_document",
+    "consistency_document",
     "measure_document",
     "score_document",
     "score_rows",
     "score_warnings",
+    "screening_lines",
 ]
 
 _GRAPH = ("components", "strong_components", "spectral_gap")
@@ -87,6 +91,12 @@ _WORTH_SAYING = {
 }
 
 
+def consistency_document(found: Sequence[Consistency]) -> dict[str, Any]:
+    """The document of `consistency --json`."""
+    notes = {str(key): value for one in found for key, value in one.notes.items()}
+    return {"statistics": [row for one in found for row in one.frame.to_dicts()], "notes": notes}
+
+
 def measure_document(scores: list[Scores]) -> dict[str, Any]:
     """The document of `measure --json`: one row per item and metric, and the facts about each metric."""
     rows = [
@@ -108,3 +118,15 @@ def agreement_document(agreement: Agreement) -> dict[str, Any]:
         "tests": agreement.tests.to_dicts(),
         "notes": dict(agreement.notes),
     }
+
+
+def screening_lines(screening: Screening, *, seed: int = 0) -> list[str]:
+    """How many were kept, who broke which rule, and how long both sorts of people took for a question."""
+    lines = [f"{screening.submitted} submitted, {screening.retained} retained, {screening.rejected} rejected"]
+    lines += [f"rule {rule}: {count} rejected" for rule, count in screening.rejected_by.items()]
+    for who, said in seconds_per_question(screening, seed=seed).items():
+        if said.n and said.value == said.value:
+            lines.append(
+                f"{who}: median {said.value:.3f} s a question [{said.low:.3f}, {said.high:.3f}], n = {said.n} participants"
+            )
+    return lines

@@ -1,0 +1,323 @@
+"""From files of answers to scores: read them, leave people out, score what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from ..benchmark import Benchmark
+from ..consistency import Consistency, consistency
+from ..errors import BadConfig, NotFound, UnknownName
+from ..estimate import Estimator, Question, estimate
+from ..judgements import RATINGS, Ratings, Votes
+from ..provenance import made_by
+from ..scores import Scores
+from ..screen import Screening, ScreenRules, screen
+from ..settings import read_settings
+from ..sources.bare import read_ratings, read_votes
+from ..sources.words import SIDES
+from ..tables import open_table, read_table, write_table
+
+__all__ = [
+    "Answers",
+    "answer_files",
+    "consistency_of",
+    "flat",
+    "is_benchmark",
+    "is_simulated",
+    "kept_by",
+    "levels_of",
+    "only",
+    "read_answers",
+    "score",
+    "screen_answers",
+    "screening_rules",
+    "write_screening",
+]
+
+Answers: TypeAlias = Votes | Ratings | tuple[Votes, Ratings]
+
+_NAMES = ("votes.csv", "votes.parquet", "ratings.csv", "ratings.parquet")
+
+
+def is_benchmark(folder: Path) -> bool:
+    """Whether a folder holds a benchmark of ours."""
+    return (folder / "benchmark.toml").is_file()
+
+
+def is_simulated(files: Iterable[Path], folder: Path) -> bool:
+    """Whether the answers come from simulated participants: the benchmark says so, or all participants are named so."""
+    if is_benchmark(folder) and Benchmark.read(folder).simulated:
+        return True
+    for file in files:
+        frame = open_table(file).frame
+        if (
+            "participant" not in frame.columns
+            or not frame["participant"].str.starts_with("sim-").fill_null(False).all()
+        ):
+            return False
+    return True
+
+
+def answer_files(*files: Path | None, folder: Path = Path()) -> list[Path]:
+    """The files that were named, or the votes and ratings that lie in the folder.
+
+    Raises:
+        NotFound: none was named and none is there.
+    """
+    named = [file for file in files if file is not None]
+    if named:
+        return named
+    found = [folder / name for name in _NAMES if (folder / name).is_file()]
+    if not found:
+        raise NotFound(f"no votes.csv or ratings.csv in '{folder}'; name the file of answers", where=str(folder))
+    return found
+
+
+def read_answers(
+    files: Iterable[Path], columns: Mapping[str, str] | None = None, *, say: Callable[[str], None] | None = None
+) -> Answers:
+    """Read one table of votes or ratings, or one of each, of anybody's making.
+
+    Args:
+        files: one or two files.
+        columns: our column -> the file's, for all of them.
+        say: takes each remark on how a file was read.
+
+    Raises:
+        BadConfig: more than one table of a kind.
+        NotFound, BadTable, UnknownName: as `read_votes` and `read_ratings`.
+    """
+    votes: list[Votes] = []
+    ratings: list[Ratings] = []
+    for file in files:
+        if _holds_votes(open_table(file).frame.columns, columns or {}):
+            voted = read_votes(file, columns)
+            votes.append(voted.noun)
+            notes = voted.notes
+        else:
+            rated = read_ratings(file, columns)
+            ratings.append(rated.noun)
+            notes = rated.notes
+        for note in notes:
+            if say is not None:
+                say(f"{Path(file).name}: {note}")
+    if len(votes) > 1 or len(ratings) > 1:
+        raise BadConfig("give one table of votes, one of ratings, or one of each; join others into one file first")
+    if votes and ratings:
+        return votes[0], ratings[0]
+    return votes[0] if votes else ratings[0]
+
+
+def _holds_votes(names: list[str], columns: Mapping[str, str]) -> bool:
+    if {"left", "right", "choice"} & set(columns):
+        return True
+    if {"item", "value"} & set(columns):
+        return False
+    plain = {name.strip().lower().replace(" ", "_").replace("-", "_") for name in names}
+    return any({a, b} <= plain for a, b in (("left", "right"), *SIDES))
+
+
+def only(answers: Votes | Ratings, screening: Screening) -> Votes | Ratings:
+    """The answers of those who are kept."""
+    return screening.apply(answers) if isinstance(answers, Votes) else screening.apply(answers)
+
+
+def screening_rules(
+    path: Path | None = None, *, reject: Iterable[str] = (), settings: Iterable[str] = ()
+) -> ScreenRules:
+    """The rules of a TOML file, with those that may reject and single settings put over it.
+
+    Args:
+        path: a file of `ScreenRules`; None: the defaults.
+        reject: names of rules, each may hold several parted by commas; none: as the file says.
+        settings: 'rule.key=value' each.
+
+    Raises:
+        BadConfig: an unknown rule or key, or an impossible value.
+    """
+    import msgspec
+
+    rules = read_settings(path, ScreenRules) if path else ScreenRules()
+    raw: dict[str, Any] = msgspec.to_builtins(rules)
+    named = [name.strip() for text in reject for name in text.split(",") if name.strip()]
+    if named:
+        raw["reject"] = named
+    for text in settings:
+        place, equals, value = text.partition("=")
+        rule, dot, key = place.strip().partition(".")
+        if not equals or not dot:
+            raise BadConfig(f"--set '{text}' is not of the form rule.key=value", where="--set")
+        if rule not in raw:
+            raise BadConfig(UnknownName.among(rule, raw, "screening rule").message, where=text)
+        inner, _, last = key.partition(".")
+        target = raw[rule]
+        if not isinstance(target, dict) or inner not in target:
+            raise BadConfig(UnknownName.among(inner, target, f"key of {rule}").message, where=text)
+        if last:
+            target[inner][last] = _typed(value)
+        else:
+            target[inner] = _typed(value)
+    try:
+        return msgspec.convert(raw, ScreenRules)
+    except msgspec.ValidationError as error:
+        raise BadConfig(f"screening rules: {error}", where="rules") from error
+
+
+def _typed(text: str) -> Any:
+    """A word from the command line as the TOML value it looks like."""
+    text = text.strip()
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def screen_answers(answers: Votes | Ratings, rules: ScreenRules | None = None) -> Screening:
+    """Screen, with the statistics that scoring models know better than the plain ones.
+
+    P.910 inconsistency is taken for ratings and pwcmp's outlier distance for votes, where the answers allow them.
+    """
+    measured: dict[str, dict[str, float]] = {}
+    if isinstance(answers, Votes) and answers.frame["participant"].null_count() == 0:
+        measured = _distances(answers)
+    return screen(answers, rules, measured=measured or None)
+
+
+def _distances(votes: Votes) -> dict[str, dict[str, float]]:
+    """pwcmp's distance of each participant, the largest over criteria; nothing where the votes do not allow it."""
+    from ..errors import CannotScore
+    from ..estimate.encoding import code_votes
+    from ..estimate.thurstone_outliers import outlier_distance
+
+    main = votes.main.frame
+    largest: dict[str, float] = {}
+    for part in main.partition_by("criterion", maintain_order=True):
+        coded = code_votes(part, temperature={}, reliability={})
+        if len(coded.participants) < 4 or coded.comparisons is None or len(coded.items) > _MOST_FOR_DISTANCE:
+            return {}
+        try:
+            distance = outlier_distance(coded.comparisons)
+        except CannotScore:
+            return {}
+        for name, value in zip(coded.participants, distance.tolist(), strict=True):
+            largest[name] = max(value, largest.get(name, value))
+    return {"distance": largest} if largest else {}
+
+
+_MOST_FOR_DISTANCE = 60  # items; leave-one-out refits take minutes beyond
+
+
+def flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with lists of words joined by '; ', fit for CSV."""
+    lists = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
+    return frame.with_columns(pl.col(lists).list.join("; ")) if lists else frame
+
+
+def write_screening(screening: Screening, path: Path) -> Path:
+    """Write the table of participants; CSV joins several reasons by '; '."""
+    return write_table(flat(screening.frame), path)
+
+
+def kept_by(path: Path) -> set[str]:
+    """Participants whom a written screening table keeps.
+
+    Raises:
+        BadConfig: the table has no columns participant and kept.
+    """
+    frame = read_table(path)
+    if not {"participant", "kept"} <= set(frame.columns):
+        raise BadConfig(
+            f"{path.name}: needs the columns participant and kept, as `paragone screen -o` writes", where=str(path)
+        )
+    return set(frame.filter(pl.col("kept").cast(pl.String).str.to_lowercase() == "true")["participant"])
+
+
+def consistency_of(answers: Answers, *, seed: int = 0, replicates: int = 1000) -> list[Consistency]:
+    """Consistency of votes, of ratings, or of both tables in turn."""
+    tables = answers if isinstance(answers, tuple) else (answers,)
+    return [consistency(table, seed=seed, replicates=replicates) for table in tables]
+
+
+def levels_of(answers: Answers, factor: str, *, items: Path | None = None, folder: Path | None = None) -> pl.DataFrame:
+    """Columns item, level of a factor: from a table of items, the benchmark of a folder, or the answers themselves.
+
+    Raises:
+        UnknownName: none of them has the factor.
+        BadConfig: an item has two levels.
+    """
+    known: list[str] = []
+    if items is not None:
+        table = open_table(items).frame
+        if {"item", factor} <= set(table.columns):
+            return _one_level_each(table.select("item", pl.col(factor).alias("level")), factor)
+        known += [name for name in table.columns if name != "item"]
+    elif folder is not None and is_benchmark(folder):
+        benchmark = Benchmark.read(folder)
+        if factor in benchmark.factors:
+            return benchmark.levels(factor)
+        known += benchmark.factors
+    for answered in answers if isinstance(answers, tuple) else (answers,):
+        if isinstance(answered, Ratings):
+            further = answered.frame.columns[len(RATINGS.names) :]
+            if factor in further:
+                return _one_level_each(answered.frame.select("item", pl.col(factor).alias("level")), factor)
+            known += further
+    raise UnknownName.among(factor, known, "factor")
+
+
+def _one_level_each(frame: pl.DataFrame, factor: str) -> pl.DataFrame:
+    pairs = frame.drop_nulls().unique()
+    twice = pairs.filter(pl.col("item").is_duplicated())
+    if twice.height:
+        raise BadConfig(
+            f"item '{twice['item'][0]}' has two levels of {factor}; a factor gives each item one", where=factor
+        )
+    return pairs
+
+
+def score(
+    answers: Answers,
+    method: str | Estimator | None = None,
+    *,
+    question: Question | None = None,
+    options: Mapping[str, Any] | None = None,
+    kept: set[str] | None = None,
+    inputs: Iterable[Path] = (),
+    name: str = "human",
+    simulated: bool = False,
+) -> Scores:
+    """Score answers and write down how.
+
+    Args:
+        answers: votes, ratings, or one of each.
+        method: estimator; None: the default for these answers.
+        question: intervals, factor, stage temperatures and so on.
+        options: the estimator's own options.
+        kept: participants whose answers count; None: all.
+        inputs: files whose digests stand in the provenance.
+        name: who said so.
+        simulated: the answers come from simulated participants; every page shows it.
+    """
+    if kept is not None:
+        answers = _of(answers, kept)
+    scores = estimate(answers, method, question=question, name=name, **(options or {}))
+    made = {**made_by("score", inputs=inputs), **scores.made, "screened": kept is not None}
+    if simulated:
+        made["simulated"] = True
+    return Scores(scores.frame, name=name, better="higher", made=made, draws=scores.draws)
+
+
+def _of(answers: Answers, kept: set[str]) -> Answers:
+    among = pl.col("participant").is_in(sorted(kept))
+    if isinstance(answers, tuple):
+        return Votes(answers[0].frame.filter(among)), Ratings(answers[1].frame.filter(among))
+    frame = answers.frame.filter(among)
+    return Votes(frame) if isinstance(answers, Votes) else Ratings(frame)
