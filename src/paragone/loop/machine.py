@@ -1,0 +1,195 @@
+"""Metrics on folders and bare pictures, and their agreement with people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ..agreement import compare
+from ..benchmark import Benchmark
+from ..errors import BadConfig, MissingExtra, NotFound, UnknownName
+from ..metric import Metric
+from ..metrics import METRICS, from_files, measure
+from ..metrics.describe import available
+from ..scores import Agreement, Better, Scores
+from ..sources.bare_scores import read_scores
+from ..tables import open_table
+from .answers import is_benchmark
+
+__all__ = [
+    "compared",
+    "is_folder_of_ours",
+    "measured",
+    "side_by_side",
+    "split_names",
+    "statuses",
+    "to_measure",
+    "warnings_of",
+    "write_all",
+]
+
+
+def split_names(words: Sequence[str]) -> tuple[list[str], list[Path]]:
+    """Metrics first, then places: a word that no metric has is a place, and from there on all are.
+
+    Raises:
+        UnknownName: the first word is neither a metric nor something that exists.
+    """
+    known = {*METRICS.names(), "all"}
+    number = 0
+    while number < len(words) and words[number] in known:
+        number += 1
+    places = [Path(word) for word in words[number:]]
+    for place in places:
+        if not place.exists():
+            if place.suffix or len(place.parts) > 1 or number == len(words):
+                raise NotFound.path(place, "file or folder")
+            raise UnknownName.among(str(place), known, "metric")
+    if number == 0:
+        raise BadConfig(
+            f"name a metric before '{words[0]}', for example: paragone measure contrast {words[0]}", where="NAME"
+        )
+    return list(dict.fromkeys(words[:number])), places
+
+
+def is_folder_of_ours(places: Sequence[Path]) -> bool:
+    """Whether what was named is one benchmark folder (nothing named: the current folder)."""
+    return len(places) < 2 and is_benchmark(places[0] if places else Path())
+
+
+def to_measure(
+    places: Sequence[Path], *, content: Path | None = None, style: Path | None = None
+) -> tuple[Benchmark, list[str]]:
+    """The benchmark in a folder, or one made of bare pictures, and remarks on what was skipped."""
+    if is_folder_of_ours(places):
+        return Benchmark.read(places[0] if places else Path()), []
+    listed = from_files(list(places) or [Path()], content=content, style=style)
+    return listed.benchmark, list(listed.notes)
+
+
+def measured(
+    names: Sequence[str], benchmark: Benchmark, *, jobs: int = 1, cache: Path | None = None, quiet: bool = True
+) -> list[Scores]:
+    """Scores by the named metrics; 'all' stands for every metric that is available and whose inputs are there."""
+    chosen: list[str | Metric] = list(names)
+    if "all" in names:
+        chosen = [name for name in METRICS.names() if _can_run(name, benchmark)]
+    return measure(chosen, benchmark, jobs=jobs, cache=cache, quiet=quiet)
+
+
+def _can_run(name: str, benchmark: Benchmark) -> bool:
+    try:
+        metric: Metric = METRICS.get(name)
+    except MissingExtra:
+        return False
+    shown = {"image", *benchmark.references["factor"].unique()}
+    shown |= {"prompt"} & set(benchmark.factors)
+    return metric.level == "item" and available(metric) and set(metric.inputs) <= shown
+
+
+def write_all(scores: Sequence[Scores], output: Path) -> list[Path]:
+    """One file per metric in a folder; a single metric may be given a file name."""
+    if output.suffix in (".csv", ".parquet", ".tsv"):
+        if len(scores) > 1:
+            raise BadConfig(
+                f"'{output}' is one file, and {len(scores)} metrics were asked for; name a folder", where="-o"
+            )
+        return [scores[0].write(output)]
+    return [made.write(output / f"{made.name}.csv") for made in scores]
+
+
+def side_by_side(scores: Sequence[Scores]) -> pl.DataFrame:
+    """One row per item, one column per metric; a status column where a metric left an item out."""
+    frame = scores[0].frame.select("item")
+    for made in scores:
+        columns = [pl.col("item"), pl.col("score").alias(made.name)]
+        if made.frame["status"].ne("ok").any():
+            columns.append(pl.col("status").alias(f"{made.name} status"))
+        frame = frame.join(made.frame.select(columns), on="item", how="left", maintain_order="left")
+    return frame
+
+
+def statuses(scores: Sequence[Scores]) -> list[str]:
+    """One line per metric and reason for which pictures have no score."""
+    lines = []
+    for made in scores:
+        left_out = made.frame.filter(pl.col("status") != "ok").group_by("status").len().sort("status")
+        lines += [f"{made.name}: {count} pictures have no score ({status})" for status, count in left_out.iter_rows()]
+    return lines
+
+
+def compared(
+    human: Path,
+    machines: Sequence[Path],
+    *,
+    factor: str | None = None,
+    items: Path | None = None,
+    cluster: str | None = None,
+    better: Mapping[str, str] | None = None,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Agreement:
+    """Read scores tables and compare the machines with the people.
+
+    Args:
+        human: scores of people.
+        machines: scores of machines; a wide table gives one predictor per column.
+        factor: also compare within each of its levels.
+        items: table with item and factor columns; None: the benchmark above the folder of `human`.
+        cluster: factor whose levels are resampled whole.
+        better: predictor -> 'higher' or 'lower', where its table does not say.
+        replicates: bootstrap replicates.
+        seed: of the bootstrap.
+    """
+    people = read_scores(human).noun
+    if len(people) != 1:
+        raise BadConfig(
+            f"{human.name} holds {len(people)} score columns; name one with one column of scores of people",
+            where=str(human),
+        )
+    predictors = [_directed(made, better or {}) for file in machines for made in read_scores(file).noun]
+    names = [made.name for made in predictors]
+    for name in better or {}:
+        if name not in names:
+            raise UnknownName.among(name, names, "predictor")
+    return compare(
+        people[0],
+        *predictors,
+        groups=_factor(factor, items, human) if factor else None,
+        group=factor or "group",
+        clusters=_factor(cluster, items, human) if cluster else None,
+        replicates=replicates,
+        seed=seed,
+    )
+
+
+def _directed(made: Scores, better: Mapping[str, str]) -> Scores:
+    if made.name not in better:
+        return made
+    word = better[made.name]
+    if word not in ("higher", "lower"):
+        raise BadConfig(f"--better {made.name}='{word}' is not higher or lower", where="--better")
+    direction: Better = "higher" if word == "higher" else "lower"
+    return Scores(made.frame, name=made.name, better=direction, made=made.made, draws=made.draws)
+
+
+def _factor(factor: str, items: Path | None, human: Path) -> pl.DataFrame:
+    """Columns item, level, from the table of items that was named or the benchmark above the scores."""
+    if items is not None:
+        frame = open_table(items).frame
+        if not {"item", factor} <= set(frame.columns):
+            raise UnknownName.among(
+                factor, [name for name in frame.columns if name != "item"], f"factor in {items.name}"
+            )
+        return frame.select("item", pl.col(factor).alias("level")).drop_nulls()
+    folder = human.resolve().parent.parent
+    if not is_benchmark(folder):
+        raise BadConfig(f"factor '{factor}' needs a table of items (--items) or a benchmark folder", where=factor)
+    return Benchmark.read(folder).levels(factor)
+
+
+def warnings_of(agreement: Agreement) -> list[str]:
+    """Lines that a reader of the agreement must see."""
+    return [str(line) for line in agreement.notes.get("warnings", ())]

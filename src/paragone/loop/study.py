@@ -1,0 +1,87 @@
+"""A benchmark folder becomes a plan, answers and tables of votes or ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..benchmark import Benchmark
+from ..design import Cost, RatingStage, cost, plan, read_study
+from ..observers import Observers, latent_scores, simulate
+from ..plan import Plan
+from ..scores import Scores
+from ..study import collect, read_answers
+from ..tables import write_table
+
+__all__ = ["collect_folder", "cost_document", "make_plan", "simulate_folder"]
+
+
+def make_plan(folder: Path) -> tuple[Plan, Cost]:
+    """Deal the study of a folder, and say what it asks of people.
+
+    Raises:
+        NotFound, BadTable, BadConfig, UnknownName: a file is missing or breaks its contract.
+    """
+    benchmark = Benchmark.read(folder)
+    study = read_study(folder / "study.toml")
+    made = plan(benchmark, study)
+    return made, cost(made, benchmark, study)
+
+
+def simulate_folder(
+    folder: Path, *, latent: Path | None = None, taste: float = 0.0, careless: float = 0.0, seed: int = 0
+) -> list[Path]:
+    """Let simulated participants answer the plan of a folder; the benchmark is marked as simulated.
+
+    Args:
+        folder: holds a benchmark and plan.csv.
+        latent: scores that are true in the simulation; None: invented effects of every factor.
+        taste: standard deviation of personal tastes, in logits, >= 0.
+        careless: share of participants who do not look, in [0, 1].
+        seed: every random choice follows from it.
+
+    Returns:
+        The files written: answers.csv and scores/simulated-truth.csv.
+    """
+    benchmark = Benchmark.read(folder)
+    made = Plan.read(folder / "plan.csv")
+    truth = Scores.read(latent) if latent else latent_scores(benchmark, seed=seed)
+    observers = Observers(taste_sd=taste, careless=careless, **_scale(folder / "study.toml"))
+    answers = write_table(simulate(made, truth, seed=seed, observers=observers), folder / "answers.csv")
+    replace(benchmark, simulated=True).write(folder)
+    return [answers, truth.write(folder / "scores" / "simulated-truth.csv")]
+
+
+def _scale(path: Path) -> dict[str, float]:
+    """The rating scale of the study, where it has one."""
+    if not path.is_file():
+        return {}
+    rated = [stage for stage in read_study(path).stage if isinstance(stage, RatingStage)]
+    return {"low": rated[0].low, "high": rated[0].high, "step": rated[0].step} if rated else {}
+
+
+def collect_folder(folder: Path, *, answers: Path | None = None) -> tuple[list[Path], Mapping[str, Any]]:
+    """Project the raw answers of a folder onto votes.csv and ratings.csv.
+
+    Returns:
+        The files written, and notes: answers read, doubles left out, missing.
+    """
+    raw = answers or folder / "answers.csv"
+    found = collect(Plan.read(folder / "plan.csv"), read_answers(raw), where=raw.name)
+    written = []
+    if found.votes is not None:
+        written.append(found.votes.write(folder / "votes.csv"))
+    if found.ratings is not None:
+        written.append(found.ratings.write(folder / "ratings.csv"))
+    return written, found.notes
+
+
+def cost_document(costs: Cost) -> dict[str, Any]:
+    """The cost as plain values."""
+    return {
+        "stages": costs.frame.to_dicts(),
+        "exposures": costs.exposures.to_dicts(),
+        "connected_parts": costs.islands,
+    }
