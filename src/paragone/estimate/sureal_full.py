@@ -6,11 +6,10 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.sparse.csgraph import connected_components
+from scipy import linalg
 
 from paragone.errors import BadConfig, NotConverged, TooFew
-from paragone.estimate.arrays import Estimate, Estimator, Floats, Ints, Opinions
+from paragone.estimate.arrays import Estimate, Estimator, Floats, Opinions
 from paragone.estimate.incidence import Incidence, incidence, require_connected, usable
 from paragone.estimate.subject_model import middle_variance
 from paragone.estimate.two_way import two_way
@@ -70,8 +69,8 @@ def sureal(
         opinions: k ratings; `content` gives the content of each item. With one content the model is that of 'p910'.
         prior: imagined ratings for each participant at the middle participant's variance, >= 0; above 0 it also settles
             the split.
-        split: 'contents' gives them all they can take (the most consistent participant of each group gets v = 0, where
-            SUREAL's solver ends too), 'participants' gives the least ambiguous content a = 0.
+        split: 'contents' gives them all they can take (the most consistent participant gets v = 0, where SUREAL's
+            solver ends too), 'participants' gives the least ambiguous content a = 0.
         tolerance: the fit ends when the scores move by less (Euclidean length, rating scale).
         max_iterations: rounds allowed.
 
@@ -79,8 +78,8 @@ def sureal(
         Scores (n,) on the rating scale at mean bias 0, NaN for an item never rated; standard errors
         1 / sqrt(sum over the item's ratings of 1 / (v_i^2 + a_c^2)). Notes: `participant_bias`,
         `participant_inconsistency` (p,), NaN without ratings; `content_ambiguity` (c,), NaN for a content never rated;
-        `movable_variance` (one number for each group of participants and contents that is joined by ratings): how much
-        v^2 could be a^2 instead, 0 where the prior settled it; `separately_identified`; `log_likelihood`, `iterations`,
+        `movable_variance`, how much of everybody's v^2 could be a^2 instead, 0 where the prior or a single content
+        settles it; `separately_identified`, false where it does not; `log_likelihood`, `iterations`,
         `items_not_rated`.
 
     Raises:
@@ -137,11 +136,16 @@ def _climb(data: Opinions, table: Incidence, prior: float, middle: float, tolera
         _refuse_collapse(cells, v2, a2)
         if moving < tolerance:
             break
-        precision = table.copies[:, None] / (v2[:, None] + a2[data.content][None, :])
-        better, b = two_way(table, precision)
+        precision = table.copies[:, None] / _total(cells, v2, a2)
+        better, b = two_way(table, precision[:, data.content])
         moving = float(np.linalg.norm(better - s))
         s = better
     return _Fit(s, b, v2, a2, tuple(trace), moving)
+
+
+def _total(cells: _Cells, v2: Floats, a2: Floats) -> Floats:
+    """(p, c) variance of a rating; 1 where there is none."""
+    return np.where(cells.weight > 0, v2[:, None] + a2[None, :], 1.0)
 
 
 def _value(cells: _Cells, square: Floats, v2: Floats, a2: Floats) -> float:
@@ -166,10 +170,11 @@ def _variances(cells: _Cells, square: Floats, v2: Floats, a2: Floats, *, fixed: 
         free = np.diag(information) > 0
         free &= ~((theta <= 0) & (gradient <= 0))
         free[p:] &= not fixed
-        inner = information[np.ix_(free, free)]
-        inner[np.diag_indices_from(inner)] *= 1 + _DAMPING
+        unit = np.sqrt(np.diag(information)[free])  # variances differ by orders of magnitude
+        inner = information[np.ix_(free, free)] / np.outer(unit, unit)
+        inner[np.diag_indices_from(inner)] = 1 + _DAMPING
         step = np.zeros_like(theta)
-        step[free] = linalg.solve(inner, gradient[free], assume_a="pos")
+        step[free] = linalg.solve(inner, gradient[free] / unit, assume_a="pos") / unit
         for halving in range(40):
             tried = np.maximum(theta + step / 2**halving, 0.0)
             reached = _value(cells, square, tried[:p], tried[p:])
@@ -178,15 +183,14 @@ def _variances(cells: _Cells, square: Floats, v2: Floats, a2: Floats, *, fixed: 
         else:
             break
         gained, theta, value = reached - value, tried, reached
-        if gained <= 1e-14 * abs(value):
+        if gained <= 1e-14 * abs(value) or _least(cells, theta[:p], theta[p:]) < _COLLAPSED * cells.middle:
             break
     return theta[:p], theta[p:], value
 
 
 def _slope(cells: _Cells, square: Floats, v2: Floats, a2: Floats) -> tuple[Floats, Floats]:
     """Gradient (p + c,) and expected information (p + c, p + c) of the log-likelihood in v^2 and a^2."""
-    used = cells.weight > 0
-    total = np.where(used, v2[:, None] + a2[None, :], 1.0)
+    total = _total(cells, v2, a2)
     own = np.where(cells.prior > 0, v2, 1.0)
     pull = (square / total - cells.weight) / total / 2
     sure = cells.weight / total**2 / 2
@@ -199,9 +203,13 @@ def _slope(cells: _Cells, square: Floats, v2: Floats, a2: Floats) -> tuple[Float
     return gradient, information
 
 
+def _least(cells: _Cells, v2: Floats, a2: Floats) -> float:
+    return float(np.where(cells.weight > 0, v2[:, None] + a2[None, :], np.inf).min())
+
+
 def _refuse_collapse(cells: _Cells, v2: Floats, a2: Floats) -> None:
-    total = np.where(cells.weight > 0, v2[:, None] + a2[None, :], np.inf)
-    if total.min() < _COLLAPSED * cells.middle:
+    if _least(cells, v2, a2) < _COLLAPSED * cells.middle:
+        total = np.where(cells.weight > 0, v2[:, None] + a2[None, :], np.inf)
         person, content = np.unravel_index(int(total.argmin()), total.shape)
         raise TooFew(
             f"too few ratings: the variance of participant {person} on content {content} falls to 0 and the likelihood "
@@ -210,17 +218,11 @@ def _refuse_collapse(cells: _Cells, v2: Floats, a2: Floats) -> None:
 
 
 def _estimate(data: Opinions, table: Incidence, fit: _Fit, prior: float, split: Split) -> Estimate:
-    contents = fit.a2.size
-    person, content = _meeting(data, contents)
-    v2, a2, movable = fit.v2.copy(), fit.a2.copy(), []
-    for group in range(int(person.max(initial=-1)) + 1):
-        of_people, of_contents = person == group, content == group
-        room = float(v2[of_people].min() + a2[of_contents].min())
-        movable.append(room if prior == 0 and contents > 1 else 0.0)
-        if prior == 0 and contents > 1:
-            shift = float(v2[of_people].min()) if split == "contents" else -float(a2[of_contents].min())
-            v2[of_people] = np.maximum(v2[of_people] - shift, 0.0)
-            a2[of_contents] = np.maximum(a2[of_contents] + shift, 0.0)
+    people, contents = table.rows > 0, np.bincount(data.content[data.item], minlength=fit.a2.size) > 0
+    least_v, least_a = float(fit.v2[people].min()), float(fit.a2[contents].min())
+    loose = prior == 0 and contents.size > 1  # whoever rated meets everybody else, so one amount moves for all
+    shift = (least_v if split == "contents" else -least_a) if loose else 0.0
+    v2, a2 = np.maximum(fit.v2 - shift, 0.0), np.maximum(fit.a2 + shift, 0.0)
     known = table.shown > 0
     bias = np.where(table.rows > 0, fit.b, np.nan)
     mean = float(np.average(fit.b, weights=table.copies))
@@ -228,10 +230,10 @@ def _estimate(data: Opinions, table: Incidence, fit: _Fit, prior: float, split: 
     sure = np.bincount(data.item, data.weight / total, data.n)
     notes = {
         "participant_bias": bias - mean,
-        "participant_inconsistency": np.where(person >= 0, np.sqrt(v2), np.nan),
-        "content_ambiguity": np.where(content >= 0, np.sqrt(a2), np.nan),
-        "movable_variance": movable,
-        "separately_identified": not any(movable),
+        "participant_inconsistency": np.where(people, np.sqrt(v2), np.nan),
+        "content_ambiguity": np.where(contents, np.sqrt(a2), np.nan),
+        "movable_variance": least_v + least_a if loose else 0.0,
+        "separately_identified": not loose,
         "split": split,
         "prior": prior,
         "iterations": len(fit.trace),
@@ -240,20 +242,6 @@ def _estimate(data: Opinions, table: Incidence, fit: _Fit, prior: float, split: 
     }
     score = np.where(known, fit.s + table.centre + mean, np.nan)
     return Estimate(score, np.where(known, 1 / np.sqrt(np.where(known, sure, 1.0)), np.nan), notes)
-
-
-def _meeting(data: Opinions, contents: int) -> tuple[Ints, Ints]:
-    """The group of each participant (p,) and content (c,) that ratings join; -1 without ratings."""
-    size = data.p + contents
-    content = data.p + data.content[data.item]
-    edges = sparse.coo_matrix((np.ones(content.size), (data.participant, content)), shape=(size, size))
-    _, label = connected_components(edges, directed=False)
-    present = np.zeros(size, dtype=bool)
-    present[data.participant] = True
-    present[content] = True
-    numbered = np.full(size, -1, dtype=np.int64)
-    numbered[present] = np.unique(label[present], return_inverse=True)[1]
-    return numbered[: data.p], numbered[data.p :]
 
 
 SUREAL = Estimator(
