@@ -1,0 +1,329 @@
+"""A benchmark out of a folder of pictures whose names follow a pattern.
+
+`{method}/{content}_stylized_{style}.png` reads three factors out of every path; `*` stands for anything that is no
+factor. A
+name that can be read in two ways is never guessed: levels known from reference pictures decide, or the file is listed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from pathlib import Path, PurePosixPath
+
+import polars as pl
+
+from ..benchmark import Benchmark
+from ..errors import BadConfig, BadInput, NotFound, UnknownName
+
+__all__ = ["Coverage", "Survey", "coverage", "new_benchmark", "survey"]
+
+_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_TAKEN = ("item", "image", "of", "level", "criterion", "score")
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a pattern finds in a folder."""
+
+    factors: tuple[str, ...]
+    """Placeholders of the pattern, in order."""
+    found: dict[str, dict[str, str]]
+    """Path (relative, with '/') -> factor -> level; only files that are read in exactly one way."""
+    ambiguous: dict[str, list[dict[str, str]]]
+    """Path -> its readings, where there are several."""
+    unmatched: list[str]
+    """Other picture files of the folder, references left out, sorted."""
+    references: pl.DataFrame
+    """Columns factor, level, image."""
+    missing_references: dict[str, list[str]]
+    """Factor with a reference pattern -> levels without a picture."""
+
+    @property
+    def text(self) -> str:
+        """A few plain lines for the terminal."""
+        lines = [f"{len(self.found)} pictures match; factors: {', '.join(self.factors)}"]
+        if self.references.height:
+            lines.append(f"{self.references.height} reference pictures")
+        for factor, levels in self.missing_references.items():
+            if levels:
+                lines.append(f"no {factor} picture for {_listed(levels)}")
+        if self.ambiguous:
+            lines.append(f"{len(self.ambiguous)} can be read in several ways: {_listed(list(self.ambiguous))}")
+        if self.unmatched:
+            lines.append(f"{len(self.unmatched)} other pictures: {_listed(self.unmatched)}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many pictures there are for each cell of two factors, and which combinations of all factors lack one."""
+
+    frame: pl.DataFrame
+    """One row per level of the first factor; first column its levels, then one column of counts per level of the
+    second."""
+    missing: list[str]
+    """Ids (levels joined by '/') of the combinations of all factors that no item has."""
+    expected: int
+    """Number of combinations of all factors."""
+
+    @property
+    def text(self) -> str:
+        """The grid, and what is missing, as plain text."""
+        names, rows = self.frame.columns, self.frame.rows()
+        widths = [max(len(str(row[k])) for row in [names, *rows]) for k in range(len(names))]
+        lines = [
+            "  ".join(
+                str(cell).ljust(width) if k == 0 else str(cell).rjust(width)
+                for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in [names, *rows]
+        ]
+        if self.missing:
+            lines.append(f"missing {len(self.missing)} of {self.expected}: {_listed(self.missing)}")
+        else:
+            lines.append(f"complete: {self.expected} of {self.expected}")
+        return "\n".join(lines)
+
+
+def new_benchmark(
+    pattern: str,
+    *,
+    folder: str | Path = ".",
+    criteria: tuple[str, ...] | list[str] = (),
+    references: Mapping[str, str] | None = None,
+    name: str = "",
+    found: Survey | None = None,
+) -> Benchmark:
+    """Return a benchmark whose items are the pictures that match a pattern.
+
+    Args:
+        pattern: path below the folder with a placeholder per factor, for example
+            '{method}/{content}_stylized_{style}.png'; `*` stands for any part of a file or folder name.
+        folder: where the pictures lie; picture paths are kept relative to it.
+        criteria: what is judged.
+        references: factor -> pattern of its reference pictures with that one placeholder, for example
+            {'content': 'contents/{content}.jpg'}.
+        name: name of the benchmark; empty: the folder's name.
+        found: the result of `survey` with the same arguments, to save looking twice.
+
+    Returns:
+        Items sorted by id (levels joined by '/'), factors in the pattern's order.
+
+    Raises:
+        BadConfig: the pattern has no placeholder, an unnamed, unbalanced or adjacent one, or a name that is taken.
+        NotFound: the folder does not exist.
+        BadInput: nothing matches, two files have the same levels, or a file can be read in several ways.
+        UnknownName: references are given for a factor that the pattern does not have.
+    """
+    folder = Path(folder)
+    seen = found or survey(pattern, folder=folder, references=references)
+    if seen.ambiguous:
+        path, readings = next(iter(seen.ambiguous.items()))
+        ways = " or ".join("/".join(reading.values()) for reading in readings[:3])
+        raise BadInput(
+            f"'{path}' can be read as {ways} ({len(seen.ambiguous)} such files); give reference pictures, whose names "
+            "decide, or a pattern with clearer separators",
+            where=path,
+        )
+    if not seen.found:
+        others = f"; it holds {_listed(seen.unmatched)}" if seen.unmatched else "; it holds no picture"
+        raise BadInput(f"no picture in '{folder}' matches '{pattern}'{others}", where=pattern)
+    rows: dict[str, dict[str, str]] = {}
+    for path, levels in seen.found.items():
+        item = "/".join(levels.values())
+        if item in rows:
+            raise BadInput(
+                f"'{rows[item]['image']}' and '{path}' both are item '{item}'; let the pattern say what differs",
+                where=path,
+            )
+        rows[item] = {"item": item, "image": path, **levels}
+    items = pl.DataFrame([rows[item] for item in sorted(rows)])
+    return Benchmark(
+        items, seen.references, name=name or folder.resolve().name, criteria=tuple(criteria), folder=folder
+    )
+
+
+def survey(pattern: str, *, folder: str | Path = ".", references: Mapping[str, str] | None = None) -> Survey:
+    """Return what a pattern finds in a folder, and what it does not.
+
+    Args:
+        pattern, folder, references: as in `new_benchmark`.
+
+    Raises:
+        BadConfig, NotFound, UnknownName: as in `new_benchmark`.
+    """
+    folder = Path(folder)
+    parts = _parts(pattern)
+    factors = tuple(dict.fromkeys(name for kind, name in parts if kind == "factor"))
+    if not factors:
+        raise BadConfig(
+            f"pattern '{pattern}' has no placeholder; write factors in braces, as {{method}}", where=pattern
+        )
+    if not folder.is_dir():
+        raise NotFound.path(folder, "folder")
+    pictures = sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.suffix.lower() in _ENDINGS and path.is_file() and not path.name.startswith(".")
+    )
+    shown: dict[str, dict[str, str]] = {}
+    for factor, reference in (references or {}).items():
+        if factor not in factors:
+            raise UnknownName.among(factor, factors, "factor in the pattern")
+        shown[factor] = _levels_shown(factor, reference, pictures)
+    taken = {path for levels in shown.values() for path in levels.values()}
+    found: dict[str, dict[str, str]] = {}
+    ambiguous: dict[str, list[dict[str, str]]] = {}
+    unmatched = []
+    for path in pictures:
+        readings = [] if path in taken else _readings(path, parts)
+        known = [r for r in readings if all(r[factor] in levels for factor, levels in shown.items())]
+        readings = known or readings
+        if len(readings) == 1:
+            found[path] = readings[0]
+        elif readings:
+            ambiguous[path] = readings
+        elif path not in taken:
+            unmatched.append(path)
+    used = {factor: sorted({levels[factor] for levels in found.values()}) for factor in factors}
+    table = [
+        {"factor": factor, "level": level, "image": levels[level]}
+        for factor, levels in shown.items()
+        for level in used[factor]
+        if level in levels
+    ]
+    return Survey(
+        factors,
+        found,
+        ambiguous,
+        unmatched,
+        pl.DataFrame(table, schema={"factor": pl.String, "level": pl.String, "image": pl.String}),
+        {factor: [level for level in used[factor] if level not in levels] for factor, levels in shown.items()},
+    )
+
+
+def coverage(benchmark: Benchmark, rows: str = "", columns: str = "") -> Coverage:
+    """Return how many items each cell of two factors has, and which combinations of all factors have none.
+
+    Args:
+        benchmark: the items; broken versions do not count.
+        rows, columns: factors; empty: the first and the last.
+
+    Raises:
+        BadInput: the benchmark has no factors.
+        UnknownName: no such factor.
+    """
+    factors = [factor for factor in benchmark.factors if factor != "broken_of"]
+    if not factors:
+        raise BadInput("the benchmark has no factors, so there is no grid to fill", where="items")
+    rows, columns = rows or factors[0], columns or factors[-1]
+    for factor in (rows, columns):
+        if factor not in factors:
+            raise UnknownName.among(factor, factors, "factor")
+    items = benchmark.items
+    if "broken_of" in benchmark.factors:
+        items = items.filter(pl.col("broken_of").is_null())
+    levels = [items[factor].drop_nulls().unique().sort().to_list() for factor in factors]
+    expected = prod(map(len, levels))
+    have = set(items.select(factors).iter_rows())
+    missing = ["/".join(cell) for cell in product(*levels) if cell not in have] if expected <= 1_000_000 else []
+    counts = items.group_by(list(dict.fromkeys([rows, columns]))).len()
+    cell = {tuple(row[:-1]): row[-1] for row in counts.iter_rows()}
+    across = [""] if rows == columns else levels[factors.index(columns)]
+    grid = [
+        {rows: level, **{other or "items": cell.get((level, other) if other else (level,), 0) for other in across}}
+        for level in levels[factors.index(rows)]
+    ]
+    return Coverage(pl.DataFrame(grid), missing, expected)
+
+
+def _listed(names: list[str], shown: int = 5) -> str:
+    return ", ".join(names[:shown]) + (f", and {len(names) - shown} more" if len(names) > shown else "")
+
+
+def _parts(pattern: str) -> list[tuple[str, str]]:
+    """The pattern as ('text', ...), ('factor', name) and ('any', '*'), in order."""
+    parts: list[tuple[str, str]] = []
+    pattern = unicodedata.normalize("NFC", pattern).removeprefix("./")
+    for text in re.split(r"(\{[^{}]*\}|\*+)", pattern):
+        if text.startswith("{") and text.endswith("}"):
+            name = text[1:-1]
+            if not name:
+                raise BadConfig(
+                    f"pattern '{pattern}' has a placeholder without a name; write {{method}}", where=pattern
+                )
+            if not _NAME.fullmatch(name):
+                raise BadConfig(
+                    f"pattern '{pattern}': '{name}' cannot name a factor; use lower-case letters, digits and _",
+                    where=name,
+                )
+            if name in _TAKEN:
+                raise BadConfig(f"pattern '{pattern}': the name '{name}' is taken; choose another", where=name)
+            parts.append(("factor", name))
+        elif text.startswith("*"):
+            parts.append(("any", text))
+        elif "{" in text or "}" in text:
+            raise BadConfig(f"pattern '{pattern}' has a brace without its partner", where=pattern)
+        elif text:
+            parts.append(("text", text))
+        if len(parts) > 1 and text and parts[-1][0] != "text" and parts[-2][0] != "text":
+            raise BadConfig(
+                f"pattern '{pattern}' has two placeholders side by side; put text between them",
+                where=pattern,
+            )
+    if PurePosixPath(pattern).is_absolute() or ".." in PurePosixPath(pattern).parts:
+        raise BadConfig(f"pattern '{pattern}' leaves the folder; write it relative to the folder", where=pattern)
+    return parts
+
+
+def _readings(path: str, parts: list[tuple[str, str]]) -> list[dict[str, str]]:
+    """Every way of reading a path by the pattern; a placeholder holds at least one character and no '/'."""
+    text = unicodedata.normalize("NFC", path)
+    readings: list[dict[str, str]] = []
+
+    def read(at: int, number: int, levels: dict[str, str]) -> None:
+        if number == len(parts):
+            if at == len(text) and levels not in readings:
+                readings.append(levels)
+            return
+        kind, value = parts[number]
+        if kind == "text":
+            if text.startswith(value, at):
+                read(at + len(value), number + 1, levels)
+            return
+        stop = text.find("/", at)
+        stop = len(text) if stop < 0 else stop
+        for end in range(at + (kind == "factor"), stop + 1):
+            if kind == "any":
+                read(end, number + 1, levels)
+            elif levels.get(value, text[at:end]) == text[at:end]:
+                read(end, number + 1, {**levels, value: text[at:end]})
+
+    read(0, 0, {})
+    return readings
+
+
+def _levels_shown(factor: str, pattern: str, pictures: list[str]) -> dict[str, str]:
+    """Level -> reference picture."""
+    parts = _parts(pattern)
+    named = {name for kind, name in parts if kind == "factor"}
+    if named != {factor}:
+        raise BadConfig(
+            f"reference pattern '{pattern}' must hold the placeholder {{{factor}}} and no other", where=pattern
+        )
+    levels: dict[str, str] = {}
+    for path in pictures:
+        for reading in _readings(path, parts):
+            level = reading[factor]
+            if levels.setdefault(level, path) != path:
+                raise BadInput(
+                    f"'{levels[level]}' and '{path}' both show {factor} '{level}'; keep one or narrow the pattern",
+                    where=path,
+                )
+    return levels
