@@ -12,9 +12,10 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from paragone.errors import BadConfig, NotConnected, NotConverged, TooFew
+from paragone.errors import BadConfig, NotConverged, TooFew
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
-from paragone.estimate.edges import Edges, aggregate, check_connected, compacted, reweighted, tally
+from paragone.estimate.bootstrap_pairs import under_weights
+from paragone.estimate.edges import Edges, aggregate, check_connected, compacted, tally
 from paragone.stats.laplacian import Laplacian, Shape, shape_of
 
 __all__ = ["BRADLEY_TERRY", "BRADLEY_TERRY_RIDGE", "bradley_terry", "bradley_terry_ridge"]
@@ -106,8 +107,8 @@ def bradley_terry_likelihood(comparisons: Comparisons, score: Floats) -> float:
 def bradley_terry_covariance(comparisons: Comparisons, score: Floats, *, covariance: Covariance = "fisher") -> Floats:
     """Covariance of the centred maximum-likelihood scores.
 
-    "fisher" trusts every answer to be independent. "robust" takes each participant as one draw: with the k participants'
-    gradients g it is H+ (sum g g') H+ k / (k - 1), so tastes that differ between people widen the intervals.
+    "fisher" trusts every answer to be independent. "robust" takes each participant as one draw: with the gradients
+    g of k participants it is H+ (sum g g') H+ k / (k - 1), so tastes that differ between people widen the intervals.
 
     Args:
         comparisons: the votes.
@@ -290,19 +291,9 @@ def _participant_gradients(comparisons: Comparisons, edges: Edges, score: Floats
 
 
 def _replicate(comparisons: Comparisons, weights: Floats, ridge: float) -> Floats:
-    edges = aggregate(comparisons)
-    check_connected(edges, strongly=ridge == 0)
-    start = _fit(edges, ridge).score
-    wins_i, wins_j = tally(comparisons, edges)
-    scores = np.full((weights.shape[0], edges.n), np.nan)
-    for row, weight in enumerate(np.asarray(weights, dtype=np.float64)):
-        drawn = reweighted(edges, weight @ wins_i, weight @ wins_j)
-        try:
-            check_connected(drawn, strongly=ridge == 0)
-            scores[row] = _fit(drawn, ridge, start).score
-        except (NotConnected, NotConverged):
-            continue
-    return scores
+    return under_weights(
+        comparisons, weights, lambda edges, start: _fit(edges, ridge, start).score, strongly=ridge == 0
+    )
 
 
 _SOURCE = "Bradley and Terry, Rank analysis of incomplete block designs I, Biometrika 39, 1952"

@@ -12,16 +12,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from paragone.errors import BadInput, NotConnected, TooFew
 from paragone.estimate.arrays import Comparisons, Floats, Ints
 from paragone.stats import graph
+from paragone.stats.laplacian import shape_of
 
 __all__ = [
     "Edges",
     "aggregate",
     "check_connected",
     "compacted",
+    "is_connected",
     "not_connected",
     "not_strongly_connected",
     "reweighted",
@@ -60,11 +63,6 @@ class Edges:
         found[self.i] = True
         found[self.j] = True
         return found
-
-    @property
-    def indptr(self) -> Ints:
-        """(n + 1,) where each lower index begins: with j it makes the edges the rows of a sparse upper triangle."""
-        return np.searchsorted(self.i, np.arange(self.n + 1))
 
 
 def aggregate(comparisons: Comparisons) -> Edges:
@@ -188,6 +186,25 @@ def check_connected(edges: Edges, *, strongly: bool) -> dict[str, int | Ints]:
         "self_pairs": edges.self_pairs,
         "unseen": np.flatnonzero(~seen),
     }
+
+
+def is_connected(edges: Edges, *, strongly: bool) -> bool:
+    """Whether `check_connected` would let the edges pass: the quick form, for replicates.
+
+    Args:
+        edges: the compared pairs; none at all do not pass.
+        strongly: as in `check_connected`.
+    """
+    if edges.i.size == 0:
+        return False
+    small, _ = compacted(edges)
+    if strongly:
+        winner, loser = graph.win_arcs(small.i, small.j, small.wins_i, small.wins_j)
+        arcs = sparse.csr_array((np.ones(winner.size, dtype=np.int8), (winner, loser)), shape=(small.n, small.n))
+    else:
+        arcs = shape_of(small.n, small.i, small.j).upper(small.votes)
+    kind = "strong" if strongly else "weak"
+    return bool(connected_components(arcs, directed=True, connection=kind, return_labels=False) == 1)
 
 
 def not_connected(labels: Ints, seen: NDArray[np.bool_]) -> NotConnected:

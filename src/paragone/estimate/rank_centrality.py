@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from paragone.errors import BadConfig, NotConnected, NotConverged
+from paragone.errors import BadConfig
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats, Ints
-from paragone.estimate.edges import Edges, aggregate, check_connected, compacted, reweighted, tally
+from paragone.estimate.bootstrap_pairs import under_weights
+from paragone.estimate.edges import Edges, aggregate, check_connected, compacted
 from paragone.stats import graph
 from paragone.stats.laplacian import shape_of
 from paragone.stats.stationary import Balance, Flows, balance
@@ -97,19 +98,9 @@ def replicate_rank_centrality(comparisons: Comparisons, weights: Floats, *, prio
     Raises:
         NotConnected, NotConverged, TooFew: the full sample already cannot be scored.
     """
-    edges = aggregate(comparisons)
-    check_connected(edges, strongly=prior == 0)
-    start, _ = _scored(edges, prior)
-    wins_i, wins_j = tally(comparisons, edges)
-    scores = np.full((weights.shape[0], edges.n), np.nan)
-    for row, weight in enumerate(np.asarray(weights, dtype=np.float64)):
-        drawn = reweighted(edges, weight @ wins_i, weight @ wins_j)
-        try:
-            check_connected(drawn, strongly=prior == 0)
-            scores[row], _ = _scored(drawn, prior, start)
-        except (NotConnected, NotConverged):
-            continue
-    return scores
+    return under_weights(
+        comparisons, weights, lambda edges, start: _scored(edges, prior, start)[0], strongly=prior == 0
+    )
 
 
 def replicate_rank_centrality_plain(comparisons: Comparisons, weights: Floats) -> Floats:
@@ -162,9 +153,7 @@ def _pooled_shares(edges: Edges, prior: float) -> tuple[Ints, Ints, Floats, Floa
     return edges.i[starts], edges.j[starts], (wins_i + prior) / votes, (wins_j + prior) / votes
 
 
-_SOURCE = "Negahban, Oh and Shah, Rank Centrality: Ranking from Pairwise Comparisons, Operations Research 65(1), 2017, section 2"
-
-RANK_CENTRALITY = Estimator(
+_SOURCE = "Negahban, Oh and Shah, Rank Centrality, Operations Research 65(1), 2017, section 2"
     name="rank-centrality",
     model=rank_centrality,
     reads="votes",

@@ -44,7 +44,7 @@ class SpectralGap(NamedTuple):
     """How fast the Rank Centrality walk forgets where it began."""
 
     gap: float
-    """1 - |lambda_2| in [0, 1], lambda_2 the eigenvalue of second largest modulus; 0 if the walk may end in several groups."""
+    """1 - |lambda_2| in [0, 1], lambda_2 the second largest eigenvalue in modulus; 0 if the walk can end in two places."""
     residual: float
     """||P v - lambda_2 v|| of the unit eigenvector found; 0 where the gap follows from the graph alone."""
     d_max: int
@@ -66,8 +66,8 @@ class GraphDiagnosis:
     n_components: int
     """Connected groups among the seen items; scores of different groups cannot be compared."""
     strong_component: Ints
-    """(n,) label of each item's group in the win graph, 0 the largest, -1 unseen: inside, a chain of wins leads from each
-    item to each other."""
+    """(n,) label of each item's group in the win graph, 0 the largest, -1 unseen. Inside, a chain of wins leads from
+    each item to each other."""
     n_strong_components: int
     """Such groups; maximum-likelihood and plain Rank Centrality scores are finite only where this is 1."""
     degree: Ints

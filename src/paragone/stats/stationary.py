@@ -6,7 +6,7 @@ relative precision, and no range of scores can underflow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from paragone.errors import NotConverged
-from paragone.stats.laplacian import Shape
+from paragone.stats.laplacian import Laplacian, Shape
 
 __all__ = ["Balance", "Flows", "balance"]
 
@@ -29,8 +29,11 @@ TOLERANCE = 1e-11
 """Largest estimated error of a score, in natural-log units."""
 NEWTON_STEPS = 50
 KRYLOV_STEPS = 60
+BENDING_STEPS = 11
 ROUNDING = 1e-14
 """An imbalance of this size is rounding."""
+SMALLEST_SHARE = 1e-3
+"""Steps are halved down to about this share of Newton's."""
 FARTHEST = 600.0
 """Score differences are cut here inside exp, far beyond any that votes can show."""
 
@@ -92,35 +95,81 @@ def balance(flows: Flows, *, start: Floats | None = None) -> Balance:
         chains", Operations Research 33(5), 1985. Iteration: Newton in s, with GMRES (Saad and Schultz, SIAM J. Sci.
         Stat. Comput. 7(3), 1986) on the walk scaled by its own flows.
     """
-    score = _start(flows) if start is None else start - start.mean()
+    first = _first_guess(flows) if start is None else start
+    found = _newton(flows, first, rescue=False)
+    if found is None:
+        found = _followed(flows)
+    if found is None:
+        raise NotConverged(
+            f"walk over {flows.shape.n} items: no balance within {NEWTON_STEPS} steps; "
+            f"the votes barely connect the items, collect more or use a larger prior"
+        )
+    return found
+
+
+def _newton(flows: Flows, score: Floats, *, rescue: bool) -> Balance | None:
+    """Newton's method, each step halved until the worst imbalance falls; None where it stalls.
+
+    `rescue` solves every step by elimination instead of GMRES. It holds the item where the walk rests longest: the
+    system is as well-conditioned as that item is quickly reached from all others.
+    """
+    score = score - score.mean()
     state = _around(flows, score)
-    direct = False
     for step in range(NEWTON_STEPS):
         worst = float(np.abs(state.residual).max())
         if worst <= ROUNDING:
-            return Balance(score - score.mean(), step, worst)
-        change, met = (_direct(state), True) if direct else _gmres(state)
-        direct = direct or not met
-        score = score + np.log(np.maximum(1.0 + change, 0.1))
-        state = _around(flows, score)
+            return Balance(score, step, worst)
+        change = _direct(state, int(np.argmax(score))) if rescue else _gmres(state)
+        if change is None:
+            return None
+        was, share = _merit(state), 1.0
+        while True:
+            stretched = np.log(np.maximum(1.0 + share * change, 0.01))
+            state = _around(flows, score + stretched)
+            if _merit(state) < was or share < SMALLEST_SHARE:
+                break
+            share /= 2
+        score = score + stretched - stretched.mean()
         left = float(np.abs(state.residual).max())
         # The step turned a residual of `worst` into a change of this size, so it will turn what is left alike.
         if left * float(np.ptp(change)) <= TOLERANCE * worst:
-            return Balance(score - score.mean(), step + 1, left)
-    raise NotConverged(
-        f"walk over {flows.shape.n} items: an imbalance of {left:.1e} is left after {NEWTON_STEPS} steps; "
-        f"the votes barely connect the items, collect more or use a larger prior"
-    )
+            return Balance(score, step + 1, left)
+    return None
 
 
-def _start(flows: Flows) -> Floats:
-    """Scores to begin with: the answer itself where the walk is small and has no bend, else each item's log-odds."""
+def _followed(flows: Flows) -> Balance | None:
+    """Balance the walk without its bend, then bend it little by little."""
+    bends = [None] if flows.bend is None else [share * flows.bend for share in np.linspace(0.0, 1.0, BENDING_STEPS)]
+    score = _fitted_odds(flows)
+    found = None
+    for bend in bends:
+        found = _newton(replace(flows, bend=bend), score, rescue=True)
+        if found is None:
+            return None
+        score = found.score
+    return found
+
+
+def _merit(state: _State) -> float:
+    return float(np.abs(np.log(np.maximum(1.0 + state.residual, 1e-300))).max())
+
+
+def _first_guess(flows: Flows) -> Floats:
+    """The answer itself where the walk is small and has no bend, else each item's log-odds over all its edges."""
     if flows.shape.n <= ELIMINATED_ITEMS:
         return _eliminate(flows)
     inflow = flows.shape.totals(flows.to_i, flows.to_j)
     score: Floats = np.log(inflow / flows.shape.totals(flows.to_j, flows.to_i))
-    score -= score.mean()
     return score
+
+
+def _fitted_odds(flows: Flows) -> Floats:
+    """Least squares of the score differences on the log-odds of the edges; exact for a tree without bend."""
+    shape = flows.shape
+    both = flows.to_j + flows.to_i
+    share = np.clip(flows.to_i / both, 1e-3, 1.0 - 1e-3)
+    odds = np.log(share / (1.0 - share))
+    return Laplacian(shape, both).solve(shape.totals(both * odds, -both * odds))
 
 
 def _around(flows: Flows, score: Floats) -> _State:
@@ -144,8 +193,8 @@ def _around(flows: Flows, score: Floats) -> _State:
     return _State(outflow, inflow / outflow - 1.0, shape.upper(right), shape.lower(left), diagonal)
 
 
-def _gmres(state: _State, *, drop: float = 1e-6) -> tuple[Floats, bool]:
-    """Solve derivative @ change = inflow - outflow, rows divided by the outflow; say if the residual fell enough."""
+def _gmres(state: _State, *, drop: float = 1e-6) -> Floats | None:
+    """Solve derivative @ change = inflow - outflow, rows divided by the outflow; None if the residual hardly fell."""
     n = state.residual.size
     diagonal = state.diagonal / state.outflow
     basis = np.empty((KRYLOV_STEPS + 1, n))
@@ -182,18 +231,19 @@ def _gmres(state: _State, *, drop: float = 1e-6) -> tuple[Floats, bool]:
         known_part = sum(columns[m][at] * weights[m] for m in range(at + 1, len(columns)))
         weights[at] = (rest[at] - known_part) / columns[at][at]
     change: Floats = weights @ basis[: len(columns)]
-    return change, abs(rest[-1]) <= 1e-2 * norm
+    return change if abs(rest[-1]) <= 1e-2 * norm else None
 
 
-def _direct(state: _State) -> Floats:
-    """Solve the same system with the last item held in place."""
+def _direct(state: _State, held: int) -> Floats:
+    """Solve the same system by elimination, the change of item `held` kept at 0."""
     rows = sparse.diags_array(1.0 / state.outflow)
-    matrix = rows @ (state.upper + state.lower + sparse.diags_array(state.diagonal))
+    matrix = (rows @ (state.upper + state.lower + sparse.diags_array(state.diagonal))).tocsc()
+    free = np.delete(np.arange(state.residual.size), held)
     change = np.zeros(state.residual.size)
     if change.size <= DENSE_ITEMS:
-        change[:-1] = np.linalg.solve(matrix.toarray()[:-1, :-1], state.residual[:-1])
+        change[free] = np.linalg.solve(matrix.toarray()[np.ix_(free, free)], state.residual[free])
     else:
-        change[:-1] = splu(matrix.tocsc()[:-1, :-1]).solve(state.residual[:-1])
+        change[free] = splu(matrix[free][:, free]).solve(state.residual[free])
     return change
 
 
@@ -209,4 +259,5 @@ def _eliminate(flows: Flows) -> Floats:
         log_a = np.log(a)
     for k in range(1, n):
         score[k] = np.logaddexp.reduce(score[:k] + log_a[:k, k])
-    return score - score.mean()
+    score -= score.mean()
+    return score
