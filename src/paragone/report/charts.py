@@ -1,4 +1,4 @@
-"""Drawing: each function takes one small frame (the same that is written as CSV) and gives one figure, and computes nothing.
+"""Drawing: each function takes one small frame (the one that is written as CSV) and gives one figure; none computes.
 
 Figures are drawn at the width of a phone and stand side by side on a wider page, so their text is readable on both.
 """
@@ -38,7 +38,7 @@ def intervals(
     """A point with its interval per row, best on top.
 
     Args:
-        frame: columns label, score, low, high (null: no interval), rank_low, rank_high (null: unknown), in drawing order.
+        frame: columns label, score, low, high (null: no interval), rank_low, rank_high (null: unknown), in order.
         name: unique in the page.
         alt: the figure in a sentence.
         axis: what the horizontal axis shows, with unit and direction.
@@ -122,8 +122,8 @@ def scatter(
     """Points over two axes, in series, with a curve.
 
     Args:
-        frame: columns part ('point', 'curve' or 'cell'), item (null for the curve and cells), series (null: one series), x,
-            y, low, high (interval of y; null: none) and count (points in a cell; null elsewhere).
+        frame: columns part ('point', 'curve' or 'cell'), item (null for the curve and cells), series (null: one
+            series), x, y, low, high (interval of y; null: none) and count (points in a cell; null elsewhere).
         name: unique in the page.
         alt: the figure in a sentence.
         x: what the horizontal axis shows, with unit and direction.
@@ -145,7 +145,7 @@ def scatter(
             axes.scatter(
                 part["x"],
                 part["y"],
-                s=34,
+                s=40,
                 marker=MARKERS[number],
                 color=SERIES[number],
                 edgecolors=COLOURS["paper"],

@@ -1,4 +1,4 @@
-"""`Index`: one place for the anchors, pictures and file names of a report, so that its parts can point at each other."""
+"""`Index`: one place for anchors, pictures and file names of a report, so that its parts can point at each other."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from dataclasses import dataclass, field
 from .material import Material
 from .numbers import count
 from .pictures import Thumbnails, thumbnails
-from .svg import Spot, clean
+from .ranked import ranked
+from .svg import Spot
 
-__all__ = ["Index", "criterion_words", "index_of", "slug"]
+__all__ = ["MOST_ROWS", "Index", "index_of", "slug"]
+
+MOST_ROWS = 1000
+"""Rows of a score table in the page; the CSV holds all."""
+_ENDS = 6  # best and worst pictures of each criterion come first
 
 
 @dataclass(frozen=True)
@@ -22,11 +27,13 @@ class Index:
     material: Material
     number: Mapping[str, int]
     """Item -> its number, from 0 in order of item id; names of items never become ids of the page."""
+    listed: frozenset[str]
+    """Items that have a row in the score table."""
     thumbs: Thumbnails
     _taken: set[str] = field(default_factory=set)
 
     def name(self, *words: str | None) -> str:
-        """A file name (without ending) made of the words, that no other figure of the report has."""
+        """A file name (without ending) made of the words, that no other figure or table of the report has."""
         wished = "-".join(slug(word) for word in words if word) or "figure"
         name, again = wished, 2
         while name in self._taken:
@@ -36,7 +43,7 @@ class Index:
 
     def row(self, item: str) -> str:
         """Id of the item's row in the score table; empty: it has none."""
-        return f"i{self.number[item]}" if item in self.number else ""
+        return f"i{self.number[item]}" if item in self.listed else ""
 
     def picture(self, item: str) -> str:
         """Id of the item's thumbnail; empty: it has none."""
@@ -46,6 +53,11 @@ class Index:
         """What the point of an item tells."""
         row = self.row(item)
         return Spot(f"{item}: {told}" if told else item, f"#{row}" if row else "", self.picture(item))
+
+    @property
+    def people_badges(self) -> list[str]:
+        """Badges of every fact about participants."""
+        return self.material.people_badges
 
     @property
     def thing(self) -> str:
@@ -58,31 +70,20 @@ class Index:
 
 
 def index_of(material: Material) -> Index:
-    """Number the items and make thumbnails, best and worst first, then evenly between them."""
-    if material.human is None or material.human.key != "item":
-        return Index(material, {}, Thumbnails({}, (), 0))
-    frame = material.human.frame
-    items = frame["item"].drop_nulls().unique().sort().to_list()
-    order: dict[str, None] = {}
-    for criterion in material.human.criteria:
-        part = (
-            material.human.of_criterion(criterion).drop_nulls("score").sort("score", "item", descending=[True, False])
-        )
-        ranked = part["item"].to_list()
-        order.update(dict.fromkeys([*ranked[:6], *ranked[-6:]]))
-    first = items[:: max(1, len(items) // 150)]
-    order.update(dict.fromkeys([*first, *items]))
-    return Index(
-        material, {item: number for number, item in enumerate(items)}, thumbnails(material.benchmark, list(order))
-    )
+    """Number the items, list the rows, and make thumbnails: best and worst first, then evenly between them."""
+    human = material.human
+    if human is None or human.key != "item":
+        return Index(material, {}, frozenset(), Thumbnails({}, (), 0))
+    orders = [ranked(human, criterion)["label"].to_list() for criterion in human.criteria]
+    items = human.frame["item"].drop_nulls().unique().sort().to_list()
+    rows = list(dict.fromkeys([*(orders[0] if orders else []), *items]))[:MOST_ROWS]
+    ends = [item for order in orders for item in (*order[:_ENDS], *order[-_ENDS:])]
+    wished = dict.fromkeys([*ends, *rows[:: max(1, len(rows) // 150)], *rows])
+    number = {item: place for place, item in enumerate(items)}
+    return Index(material, number, frozenset(rows), thumbnails(material.benchmark, list(wished)))
 
 
 def slug(text: str) -> str:
-    """A word for file names: lower-case ASCII letters, digits and hyphens, at most 40 long; 'x' where nothing is left."""
+    """A word for file names: lower-case ASCII letters, digits, hyphens, at most 40; 'x' where nothing is left."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:40].strip("-") or "x"
-
-
-def criterion_words(criterion: str | None) -> str:
-    """A criterion as a reader sees it: 'image appeal' for 'image_appeal'; 'score' where it has no name."""
-    return clean(criterion.replace("_", " ")) if criterion else "score"

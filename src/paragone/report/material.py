@@ -9,11 +9,13 @@ from typing import Any, Literal
 import polars as pl
 
 from ..benchmark import Benchmark
+from ..consistency import Consistency
 from ..judgements import Ratings, Votes
 from ..scores import Agreement, Scores
+from ..screen import Screening
 from ..tables import Column, Schema, checked
 
-__all__ = ["COMPOSITION", "CONSISTENCY", "Answers", "Material", "answers_of"]
+__all__ = ["COMPOSITION", "Answers", "Material", "answers_of"]
 
 COMPOSITION = Schema(
     "composition",
@@ -26,18 +28,29 @@ COMPOSITION = Schema(
     ),
 )
 
-CONSISTENCY = Schema(
+_CONSISTENCY = Schema(
     "consistency",
     (
-        Column(name="statistic", kind="text", required=True, nullable=False, doc="kappa, icc_2_1, ..."),
+        Column(name="statistic", kind="text", required=True, nullable=False, doc="icc_2_1, repeat_kappa, ..."),
         Column(name="criterion", kind="id", doc="What was judged; null: one unnamed criterion, or all together."),
         Column(name="stage", kind="id", doc="Stage of the study; null: all stages, or it has one."),
         Column(name="value", kind="number", doc="Its value; null: undefined."),
         Column(name="low", kind="number", doc="Lower end of the 95 % interval; null: none."),
         Column(name="high", kind="number", doc="Upper end of the 95 % interval; null: none."),
         Column(name="n", kind="number", low=0, doc="What it rests on (pairs, items or participants); null: unknown."),
+        Column(name="note", kind="text", doc="Why there is no value, or what may surprise; null: nothing."),
     ),
 )
+
+_SCREENING = Schema(
+    "screening",
+    (
+        Column(name="participant", kind="id", required=True, nullable=False, doc="Who answered."),
+        Column(name="kept", kind="flag", required=True, nullable=False, doc="Whether the answers are used."),
+    ),
+)
+
+_FLAGS = ("simulated", "random_weights", "reconstruction", "fallback_backbone")
 
 _PER_CRITERION = Schema(
     "answers",
@@ -86,11 +99,12 @@ class Material:
     machine: Sequence[Scores] = ()
     """Scores of the same items by metrics and evaluators."""
     agreement: Agreement | None = None
-    screening: pl.DataFrame | None = None
-    """Columns `participant`, `kept` (boolean), `reasons` (list of text, or text parted by ';'); every further numeric
-    column is a statistic of the participant. `seconds`, where there is one, is the median response time in seconds."""
-    consistency: pl.DataFrame | None = None
-    """How far people agree with people; columns as in `CONSISTENCY`."""
+    screening: Screening | pl.DataFrame | None = None
+    """Who was left out and why. A bare table has columns `participant`, `kept`, and `reasons` and `broken` (lists of
+    text, or text parted by ';'): sentences, and names of the rules that reject; numeric columns are statistics of the
+    participant, `median_seconds` among them."""
+    consistency: Consistency | pl.DataFrame | None = None
+    """How far people agree with people. A bare table has columns statistic, criterion, stage, value, low, high, n."""
     graph: Mapping[str, Any] | None = None
     """Facts about the graph of compared pairs: name -> value, or criterion -> such a mapping."""
     benchmark: Benchmark | None = None
@@ -106,8 +120,21 @@ class Material:
     """Name of a scores table -> further badges beside those in its `made["badges"]`."""
 
     def __post_init__(self) -> None:
-        if self.consistency is not None:
-            object.__setattr__(self, "consistency", checked(self.consistency, CONSISTENCY, where="consistency"))
+        if isinstance(self.screening, pl.DataFrame):
+            object.__setattr__(self, "screening", checked(self.screening, _SCREENING, where="screening"))
+        if isinstance(self.consistency, pl.DataFrame):
+            object.__setattr__(self, "consistency", checked(self.consistency, _CONSISTENCY, where="consistency"))
+
+    @property
+    def consistency_table(self) -> pl.DataFrame | None:
+        """The table of consistency, however it was given; None where there is none."""
+        given = self.consistency
+        return checked(given.frame, _CONSISTENCY, where="consistency") if isinstance(given, Consistency) else given
+
+    @property
+    def screening_table(self) -> pl.DataFrame | None:
+        """The table of the screening, however it was given; None where nobody was screened."""
+        return self.screening.frame if isinstance(self.screening, Screening) else self.screening
 
     @property
     def made_up(self) -> bool:
@@ -116,17 +143,25 @@ class Material:
         return self.simulated or said or (self.benchmark is not None and self.benchmark.simulated)
 
     def badges_of(self, scores: Scores) -> list[str]:
-        """Badges of a table of scores, without repeats: simulated, random weights, reconstruction, fallback backbone."""
-        said = ["simulated"] if scores.made.get("simulated") else []
+        """Badges of a table of scores, without repeats.
+
+        They come from its `made`: the flags `simulated`, `random_weights`, `reconstruction` and `fallback_backbone`,
+        and the list `badges`; and from `badges` here.
+        """
+        said = [flag.replace("_", " ") for flag in _FLAGS if scores.made.get(flag)]
         listed = scores.made.get("badges", ())
         said += [listed] if isinstance(listed, str) else [str(word) for word in listed]
         return list(dict.fromkeys([*said, *self.badges.get(scores.name, ())]))
 
     @property
+    def people_badges(self) -> list[str]:
+        """Badges of every fact about participants."""
+        return ["simulated"] if self.made_up else []
+
+    @property
     def human_badges(self) -> list[str]:
         """Badges of every number that rests on the answers of people."""
-        said = ["simulated"] if self.made_up else []
-        return list(dict.fromkeys([*said, *(self.badges_of(self.human) if self.human else [])]))
+        return list(dict.fromkeys([*self.people_badges, *(self.badges_of(self.human) if self.human else [])]))
 
 
 def answers_of(votes: Votes | None = None, ratings: Ratings | None = None, *, about: Sequence[str] = ()) -> Answers:

@@ -15,12 +15,14 @@ from .. import __version__
 from ..errors import BadInput, MissingExtra
 from ..tables import whole_file, write_table
 from .agreed import agreement_section
+from .answer import answer_section
 from .blocks import Block, Folded, Plate, Plates, Section, Table
+from .compared import graph_section
 from .index import Index, index_of
 from .material import Material
 from .methods import methods_section, provenance_section
-from .people import graph_section, participants_section
-from .scored import answer_section, scores_section
+from .people import participants_section
+from .scored import scores_section
 
 __all__ = ["report", "sections_of"]
 

@@ -1,7 +1,7 @@
 """From a matplotlib figure to two SVG texts: one that stands alone in a paper, one that lives in the page.
 
-Text stays text, ids do not clash when many figures share a page, colours in the page follow its light or dark scheme, and a
-point may carry a title (shown on hover) and a link to its row.
+Text stays text, ids do not clash when many figures share a page, colours in the page follow its light or dark scheme,
+and a point may carry a title (shown on hover) and a link to its row.
 """
 
 from __future__ import annotations

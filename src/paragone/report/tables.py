@@ -9,22 +9,24 @@ import polars as pl
 
 from ..errors import BadConfig
 from ..scores import Agreement, Scores
-from .agreed import STATISTICS, statistic_of
-from .index import criterion_words
-from .numbers import MINUS, decimals_for, fixed, ranks, with_interval
+from .numbers import MINUS, fixed, ranks, with_interval
+from .ranked import factor_of, ranked, score_decimals
 from .svg import clean
+from .words import STATISTICS, criterion_words, statistic_words
 
 __all__ = ["Form", "table_text"]
 
 Form = Literal["markdown", "latex"]
+
+_NONE = "\N{EN DASH}"
 
 
 def table_text(table: Scores | Agreement, form: Form = "markdown") -> str:
     """Write a table of scores or of agreement with intervals, ranks and n.
 
     Args:
-        table: scores (one row per item or level, best first by the first criterion) or agreement (one row per predictor and
-            criterion, pooled values only).
+        table: scores (one row per item or level, best first by the first criterion) or agreement (one row per predictor
+            and criterion, pooled values only).
         form: 'markdown', or 'latex' for a tabular that needs the booktabs package.
 
     Returns:
@@ -40,33 +42,22 @@ def table_text(table: Scores | Agreement, form: Form = "markdown") -> str:
 
 
 def _of_scores(scores: Scores) -> tuple[list[str], list[list[str]]]:
-    factor = str(scores.frame["of"].drop_nulls().first() or "level") if scores.key == "level" else "item"
-    heads = [factor]
-    columns: dict[str | None, dict[str, list[str]]] = {}
+    heads = [factor_of(scores) or "item"]
+    columns: list[dict[str, list[str]]] = []
     for criterion in scores.criteria:
-        frame = scores.of_criterion(criterion)
-        decimals = decimals_for(((frame["high"] - frame["low"]) / 2).to_list(), frame["score"].to_list())
+        frame = ranked(scores, criterion)
+        decimals = score_decimals(frame)
         heads += [criterion_words(criterion), "rank", "n"]
-        columns[criterion] = {
-            row[scores.key]: [
-                with_interval(row["score"], row["low"], row["high"], decimals)
-                if row["score"] is not None
-                else row["status"],
-                ranks(row["rank_low"], row["rank_high"]),
-                fixed(row["n"], 0),
-            ]
-            for row in frame.iter_rows(named=True)
-        }
-    first = scores.of_criterion(scores.criteria[0]).sort(
-        "score", descending=scores.better != "lower", nulls_last=True, maintain_order=True
-    )
-    labels = [*first[scores.key], *scores.frame[scores.key].unique().sort()]
-    none = ["\N{EN DASH}"] * 3
-    rows = [
-        [label, *(cell for part in columns.values() for cell in part.get(label, none))]
-        for label in dict.fromkeys(labels)
-    ]
-    return heads, rows
+        columns.append({row["label"]: _score_cells(row, decimals) for row in frame.iter_rows(named=True)})
+    labels = dict.fromkeys(label for column in columns for label in column)
+    none = [_NONE] * 3
+    return heads, [[label, *(cell for column in columns for cell in column.get(label, none))] for label in labels]
+
+
+def _score_cells(row: dict[str, Any], decimals: int) -> list[str]:
+    score = with_interval(row["score"], row["low"], row["high"], decimals)
+    shown = str(row["status"]).replace("_", " ") if row["score"] is None else score
+    return [shown, ranks(row["rank_low"], row["rank_high"]), fixed(row["n"], 0)]
 
 
 def _of_agreement(agreement: Agreement) -> tuple[list[str], list[list[str]]]:
@@ -79,10 +70,10 @@ def _of_agreement(agreement: Agreement) -> tuple[list[str], list[list[str]]]:
     rows = []
     for predictor, criterion in pooled.select("predictor", "criterion").unique(maintain_order=True).iter_rows():
         made = [cells.get((predictor, criterion, name)) for name in names]
-        values = [with_interval(row["value"], row["low"], row["high"]) if row else "\N{EN DASH}" for row in made]
+        values = [with_interval(row["value"], row["low"], row["high"]) if row else _NONE for row in made]
         n = max((row["n"] for row in made if row and row["n"] is not None), default=None)
         rows.append([predictor, criterion_words(criterion), *values, fixed(n, 0)])
-    return ["predictor", "criterion", *(statistic_of(name).label for name in names), "n"], rows
+    return ["predictor", "criterion", *(statistic_words(name).label for name in names), "n"], rows
 
 
 def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,0 +1,154 @@
+"""The first section: what was asked, of how many people, and the answer in one picture per criterion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from ..scores import Scores
+from . import charts
+from .blocks import Block, Missing, Plate, Plates, Prose, Section
+from .index import Index
+from .numbers import count, fixed, joined, ranks, with_interval
+from .ranked import apart, factor_of, open_groups, ranked, score_axis, score_decimals, spread_of_n
+from .svg import Spot
+from .words import criterion_words, quoted, with_badges
+
+__all__ = ["answer_section"]
+
+MOST_ROWS = 40
+"""Items or levels that one figure shows; more than that, and nobody reads the labels."""
+MOST_BRACKETS = 8
+_ENDS = 10  # items shown from either end where there are too many for one figure
+_NAMED = 4  # rivals of the leader that are named
+
+
+def answer_section(index: Index) -> Section:
+    """What was asked, whom, what must be known, who leads, and the figures."""
+    material = index.material
+    badges = material.human_badges
+    blocks: list[Block] = []
+    if material.asked:
+        blocks.append(Prose(f"Participants were asked: {quoted(material.asked)}", "lead"))
+    else:
+        why = "The wording of the question is not known, so it cannot be printed here."
+        blocks.append(Missing(why, "paragone report --asked 'Which picture ...?'"))
+    blocks.append(_who(index))
+    blocks += [Prose(note, "warn") for note in material.notes]
+    if material.human is None:
+        blocks.append(Missing("There are no scores by people, so there is no answer yet.", "paragone score FILE"))
+        return Section("answer", "The answer", blocks)
+    shown = _what_to_show(material.human, material.level_scores)
+    blocks += [Prose(sentence, "plain", badges) for scores in shown for sentence in _verdicts(scores)]
+    blocks.append(Plates([_plate(scores, criterion, index) for scores in shown for criterion in scores.criteria]))
+    blocks.append(Prose(_how_to_read(shown), "small"))
+    return Section("answer", "The answer", blocks)
+
+
+def _who(index: Index) -> Prose:
+    answers, badges = index.material.answers, index.material.human_badges
+    if answers is None:
+        if index.material.human is None:
+            return Prose("How many people answered is not known.")
+        n = index.things(len(index.number)) if index.number else "levels of a factor"
+        return Prose(f"Scores of {n} by people; how many of them answered is not known.", "plain", badges)
+    who = count(answers.participants, "person", "people")
+    people = "An unknown number of people" if answers.participants is None else who
+    asked = [criterion_words(name) for name in answers.per_criterion["criterion"] if name is not None]
+    on = f" on {count(len(asked), 'criterion', 'criteria')}: {joined(asked)}" if asked else ""
+    word, plural = {"votes": ("vote", "votes on pairs"), "ratings": ("rating", "ratings")}.get(
+        answers.kind, ("answer", "answers")
+    )
+    gave = f"{people} gave {count(answers.n, word, plural)} of {index.things(answers.items)}{on}."
+    return Prose(gave, "lead", badges)
+
+
+def _what_to_show(human: Scores, level_scores: Sequence[Scores]) -> list[Scores]:
+    """The items where one figure holds them; else the levels of the factors; else the items' two ends."""
+
+    def longest(scores: Scores) -> int:
+        return max((scores.of_criterion(criterion).height for criterion in scores.criteria), default=0)
+
+    if longest(human) <= MOST_ROWS:
+        return [human]
+    return [scores for scores in level_scores if longest(scores) <= MOST_ROWS] or [human]
+
+
+def _plate(scores: Scores, criterion: str | None, index: Index) -> Plate:
+    badges = index.material.human_badges
+    whole = ranked(scores, criterion)
+    frame, notes = whole, []
+    if whole.height > MOST_ROWS:
+        scored = whole.drop_nulls("score")
+        frame = pl.concat([scored.head(_ENDS), scored.tail(_ENDS)])
+        notes.append(f"The best and the worst {_ENDS} of {fixed(scored.height, 0)}.")
+    brackets = open_groups(whole.drop_nulls("score")) if frame is whole and not apart(whole) else []
+    if len(brackets) > MOST_BRACKETS:
+        brackets = []
+        notes.append("Too many groups overlap for brackets; the ranks tell them.")
+    if apart(whole):
+        notes.append("The items fall into groups that were never compared; compare scores within a group only.")
+    drawn = frame.select("label", "score", "low", "high", "rank_low", "rank_high", "n")
+    words, thing = criterion_words(criterion), factor_of(scores) or index.thing
+    name = index.name("scores", thing, criterion)
+    alt = f"{words} of {count(whole.height, thing)} by score with 95 % interval, best first"
+    if drawn.height and drawn["score"][0] is not None:
+        alt += f": {drawn['label'][0]} leads"
+    drawing = charts.intervals(
+        drawn,
+        name=name,
+        alt=with_badges(alt, badges),
+        axis=score_axis(scores, criterion),
+        spots=_spots(drawn, scores, score_decimals(whole), index),
+        brackets=brackets,
+    )
+    caption = " ".join([f"{count(whole.height, thing)}, {spread_of_n(whole['n'])} answers each.", *notes])
+    return Plate(name, f"{words} by {thing}", caption, drawn, drawing, badges)
+
+
+def _spots(drawn: pl.DataFrame, scores: Scores, decimals: int, index: Index) -> list[Spot]:
+    spots = []
+    for row in drawn.iter_rows(named=True):
+        score = with_interval(row["score"], row["low"], row["high"], decimals)
+        told = f"{score}, rank {ranks(row['rank_low'], row['rank_high'])}, n = {fixed(row['n'], 0)}"
+        item = scores.key == "item"
+        spots.append(index.spot(row["label"], told) if item else Spot(f"{row['label']}: {told}"))
+    return spots
+
+
+def _how_to_read(shown: Sequence[Scores]) -> str:
+    frame = pl.concat([scores.frame.select("low", "rank_low") for scores in shown])
+    if frame["low"].null_count() < frame.height:
+        parts = ["A point is a score and its line the 95 % interval."]
+    else:
+        parts = ["The scores have no intervals, so how sure they are is not known."]
+    if frame["rank_low"].null_count() < frame.height:
+        parts.append("Ranks are ranges where the data cannot tell.")
+        parts.append("A bracket joins rows whose order is open: each may hold any rank of the bracket.")
+    else:
+        parts.append("Ranks have no intervals either, so groups that cannot be told apart are not marked.")
+    return " ".join(parts)
+
+
+def _verdicts(scores: Scores) -> list[str]:
+    """One sentence per criterion that names the leader, and those who may be as good."""
+    said = []
+    for criterion in scores.criteria:
+        frame = ranked(scores, criterion).drop_nulls("score")
+        if not frame.height or apart(frame):
+            continue
+        best = frame.row(0, named=True)
+        number = with_interval(best["score"], best["low"], best["high"], score_decimals(frame))
+        end = "Lowest" if scores.better == "lower" else "Highest"
+        lead = f"{end} on {criterion_words(criterion)}: {best['label']}, {number}"
+        rivals = [label for label in frame.filter(pl.col("rank_low") == 1)["label"] if label != best["label"]]
+        if frame["rank_low"].null_count():
+            said.append(f"{lead}; whether others are as good is not known, since ranks have no intervals.")
+        elif not rivals:
+            said.append(f"{lead}; the data tell it apart from the {fixed(frame.height - 1, 0)} others.")
+        elif len(rivals) <= _NAMED:
+            said.append(f"{lead}; {joined(rivals)} may be as good.")
+        else:
+            said.append(f"{lead}; {fixed(len(rivals), 0)} others may be as good.")
+    return said

@@ -1,0 +1,160 @@
+"""Scatter plots of a predictor against people, with the fitted logistic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from ..scores import Scores
+from ..stats.logistic import Curve, fit_logistic
+from . import charts
+from .blocks import Plate
+from .index import Index
+from .numbers import decimals_for, with_interval
+from .ranked import score_decimals
+from .words import criterion_words, with_badges
+
+__all__ = ["MOST_SCATTERS", "comparable", "scatter_plates"]
+
+MOST_SCATTERS = 6
+"""Scatter plots per criterion in the page: those of the predictors that agree best."""
+MOST_POINTS = 1500
+"""A scatter of more points is drawn as cells of counts."""
+_MOST_BARS = 60  # points whose intervals are drawn; more hide the points
+_CELLS = 40
+_CURVE = 121  # points of the curve
+_FACTORS = ("method", "generator", "model")  # what made the picture, by its usual names
+_COLUMNS = {
+    "part": pl.String,
+    "item": pl.String,
+    "series": pl.String,
+    "x": pl.Float64,
+    "y": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "count": pl.Int64,
+}
+
+
+def comparable(machine: Sequence[Scores], criterion: str | None) -> list[tuple[Scores, pl.DataFrame]]:
+    """Machine scores of items that speak of a criterion, or claim none, each with its rows."""
+    found = []
+    for scores in machine:
+        rows = scores.of_criterion(criterion)
+        rows = rows if rows.height else scores.of_criterion(None)
+        if scores.key == "item" and rows.height:
+            found.append((scores, rows))
+    return found
+
+
+def scatter_plates(pooled: pl.DataFrame, index: Index) -> list[Plate]:
+    """The plots of the predictors that agree best, criterion by criterion.
+
+    Args:
+        pooled: rows of an agreement table over all items.
+        index: of the report.
+    """
+    human = index.material.human
+    if human is None or human.key != "item":
+        return []
+    plates = []
+    for criterion in human.criteria:
+        rows = pooled.filter(pl.col("criterion").eq_missing(pl.lit(criterion, dtype=pl.String)))
+        srcc = {row["predictor"]: row for row in rows.filter(pl.col("statistic") == "srcc").iter_rows(named=True)}
+
+        def weak(
+            pair: tuple[Scores, pl.DataFrame], known: dict[str, dict[str, float | None]] = srcc
+        ) -> tuple[float, str]:
+            value = known.get(pair[0].name, {}).get("value")
+            return (-abs(value) if value is not None else 1.0, pair[0].name)
+
+        for scores, machine in sorted(comparable(index.material.machine, criterion), key=weak)[:MOST_SCATTERS]:
+            people = human.of_criterion(criterion).select("item", "low", "high", y="score")
+            both = machine.select("item", x="score").join(people, on="item").drop_nulls(["x", "y"]).sort("item")
+            if both.height >= 2:
+                row = srcc.get(scores.name)
+                said = with_interval(row["value"], row["low"], row["high"]) if row else "not computed"
+                plates.append(_plate(both, scores, criterion, said, index))
+    return plates
+
+
+def _plate(both: pl.DataFrame, scores: Scores, criterion: str | None, srcc: str, index: Index) -> Plate:
+    both, factor = _with_series(both, index)
+    fit = fit_logistic(both["x"].to_numpy(), both["y"].to_numpy())
+    frame = _drawn(both, fit.curve)
+    words = criterion_words(criterion)
+    badges = list(dict.fromkeys([*index.material.human_badges, *index.material.badges_of(scores)]))
+    told = [str(scores.made["unit"])] if scores.made.get("unit") else []
+    told += [f"{scores.better} is better"] if scores.better != "unknown" else []
+    name = index.name("scatter", scores.name, criterion)
+    drawing = charts.scatter(
+        frame,
+        name=name,
+        alt=with_badges(f"Scatter of {scores.name} against {words}, SRCC {srcc}", badges),
+        x=scores.name + (f" ({', '.join(told)})" if told else ""),
+        y=words,
+        spots={row["item"]: index.spot(row["item"], _told(row, scores.name, words, both)) for row in both.to_dicts()},
+    )
+    notes = [f"SRCC {srcc}; n = {index.things(both.height)}."]
+    notes.append(f"Curve: {_FORMS[fit.curve.form]}{f'; {fit.note}' if fit.note else ''}.")
+    if factor:
+        notes.append(f"Shapes: {factor}.")
+    if both.height > _MOST_BARS and both["low"].null_count() < both.height:
+        notes.append("Intervals of people's scores are in their table.")
+    return Plate(name, f"{scores.name} and {words}", " ".join(notes), frame, drawing, badges)
+
+
+_FORMS = {
+    "logistic5": "5-parameter logistic, monotone",
+    "logistic4": "4-parameter logistic, monotone",
+    "line": "a straight line in place of the logistic",
+}
+
+
+def _told(row: dict[str, float | None], name: str, words: str, both: pl.DataFrame) -> str:
+    x = decimals_for([], both["x"].to_list())
+    people = with_interval(row["y"], row["low"], row["high"], score_decimals(both.rename({"y": "score"})))
+    return f"{name} {with_interval(row['x'], None, None, x)}, {words} {people}"
+
+
+def _with_series(both: pl.DataFrame, index: Index) -> tuple[pl.DataFrame, str]:
+    """Points with the level of what made the picture, where that has a few levels; else no series."""
+    none = both.with_columns(series=pl.lit(None, dtype=pl.String))
+    benchmark = index.material.benchmark
+    if benchmark is None or both.height > MOST_POINTS:
+        return none, ""
+    for factor in _FACTORS:
+        if factor in benchmark.factors:
+            levels = benchmark.levels(factor).rename({"level": "series"})
+            joined = both.join(levels, on="item", how="left", maintain_order="left")
+            if joined["series"].null_count() == 0 and 2 <= joined["series"].n_unique() <= len(charts.MARKERS):
+                return joined, factor
+    return none, ""
+
+
+def _drawn(both: pl.DataFrame, curve: Curve) -> pl.DataFrame:
+    x = both["x"].to_numpy()
+    along = np.linspace(x.min(), x.max(), _CURVE if x.max() > x.min() else 1)
+    line = pl.DataFrame({"part": ["curve"] * len(along), "x": along, "y": curve(along)})
+    if both.height > MOST_POINTS:
+        points = _cells(both)
+    elif both.height > _MOST_BARS:
+        points = both.select("item", "series", "x", "y", part=pl.lit("point"))
+    else:
+        points = both.with_columns(part=pl.lit("point"))
+    return pl.concat([pl.DataFrame(schema=_COLUMNS), points, line], how="diagonal").select(list(_COLUMNS))
+
+
+def _cells(both: pl.DataFrame) -> pl.DataFrame:
+    counts, x, y = np.histogram2d(both["x"].to_numpy(), both["y"].to_numpy(), bins=_CELLS)
+    column, row = np.nonzero(counts)
+    return pl.DataFrame(
+        {
+            "part": ["cell"] * len(row),
+            "x": ((x[1:] + x[:-1]) / 2)[column],
+            "y": ((y[1:] + y[:-1]) / 2)[row],
+            "count": counts[column, row].astype(np.int64),
+        }
+    )
