@@ -16,15 +16,16 @@ import polars as pl
 from ..errors import BadTable, UnknownName
 from ..judgements import RATINGS, VOTES, Ratings, Votes
 from ..tables import MISSING, Column, Schema, Table, checked, open_table, shown
-from .cells import clean_number, without_blank_rows
+from .cells import clean_number, composed, without_blank_rows
 from .choices import read_choices
 from .records import Reading
 from .repeats import settle
 from .words import RATING_WORDS, VOTE_WORDS, Match, match_columns
 
-__all__ = ["Missing", "read_ratings", "read_votes"]
+__all__ = ["Copies", "Missing", "read_ratings", "read_votes"]
 
 Missing = Literal["refuse", "drop"]
+Copies = Literal["drop", "keep"]
 _WIDE = ("participant", "item", "criterion")
 T = TypeVar("T")
 
@@ -45,6 +46,7 @@ def read_votes(
     *,
     choices: Mapping[str, str] | None = None,
     missing: Missing = "refuse",
+    copies: Copies = "drop",
     encoding: str | None = None,
     separator: str | None = None,
     sheet: str | None = None,
@@ -53,11 +55,12 @@ def read_votes(
 
     Args:
         path: the file.
-        columns: our column -> the file's, where neither our names nor a common synonym stand there. A name that is not
-            ours is kept as a further column.
+        columns: our column -> the file's, where neither our names nor a common synonym stand there; 'scene+clip' joins
+            two columns into ids. A name that is not ours is kept as a further column.
         choices: the file's word -> left, right or tie; None: found from all answers, one of left/right/tie, a/b, 1/2/0,
             the names of the two columns, or the id of the winner.
         missing: what to do with a row that lacks left, right or choice: refuse the file, or drop the row and say so.
+        copies: what to do with a row that repeats another in every cell, trial or time included.
         encoding: of a text file; None: UTF-8, or UTF-16 by its mark.
         separator: of a text file; None: found.
         sheet: of a workbook; None: the first.
@@ -71,8 +74,9 @@ def read_votes(
         UnknownName: `columns` names a column that is not there.
     """
     where = Path(path).name
-    table = open_table(path, encoding=encoding, separator=separator, sheet=sheet)
-    match = match_columns(table.frame.columns, VOTES, columns or {}, VOTE_WORDS, where=where)
+    columns = columns or {}
+    table = composed(open_table(path, encoding=encoding, separator=separator, sheet=sheet), columns)
+    match = match_columns(table.frame.columns, VOTES, columns, VOTE_WORDS, where=where)
     body = _body(table, match, VOTES, missing, where)
     answers = read_choices(
         body.frame,
@@ -88,7 +92,7 @@ def read_votes(
     frame = body.frame.with_columns(choice.set(~answered, None).alias("choice"))
     if answers.expected is not None:
         frame = frame.with_columns(answers.expected)
-    return _finished(body._replace(frame=frame), VOTES, Votes, match, where)
+    return _finished(body._replace(frame=frame), VOTES, Votes, match, where, copies)
 
 
 def read_ratings(
@@ -96,6 +100,7 @@ def read_ratings(
     columns: Mapping[str, str] | None = None,
     *,
     missing: Missing = "refuse",
+    copies: Copies = "drop",
     encoding: str | None = None,
     separator: str | None = None,
     sheet: str | None = None,
@@ -106,8 +111,9 @@ def read_ratings(
         path: the file.
         columns: our column -> the file's. One of participant, item and criterion may name several columns by a pattern
             ('s*', 'rater1|rater2', '*' for all that are left): the table is then wide, its cells are the values, and
-            an empty cell is no answer.
+            an empty cell is no answer. 'content+style' joins two columns into ids.
         missing: what to do with a row that lacks item or value: refuse the file, or drop the row and say so.
+        copies: what to do with a row that repeats another in every cell, trial or time included.
         encoding: of a text file; None: UTF-8, or UTF-16 by its mark.
         separator: of a text file; None: found.
         sheet: of a workbook; None: the first.
@@ -122,13 +128,13 @@ def read_ratings(
     """
     where = Path(path).name
     columns = dict(columns or {})
-    table = open_table(path, encoding=encoding, separator=separator, sheet=sheet)
+    table = composed(open_table(path, encoding=encoding, separator=separator, sheet=sheet), columns)
     wide = [ours for ours in _WIDE if any(mark in columns.get(ours, "") for mark in "*?|")]
     wide = [ours for ours in wide if columns[ours] not in table.frame.columns]
     if len(wide) > 1:
         raise BadTable(f"{where}: {' and '.join(wide)} both name several columns; only one of them can", where=where)
     if wide:
-        return _read_wide(table, wide[0], columns.pop(wide[0]), columns, missing, where)
+        return _read_wide(table, wide[0], columns.pop(wide[0]), columns, missing, copies, where)
     names = table.frame.columns
     try:
         match = match_columns(names, RATINGS, columns, RATING_WORDS, where=where)
@@ -139,11 +145,11 @@ def read_ratings(
         stem = alike[0].rstrip("0123456789")
         hint = f"; if {shown(alike[0])} to {shown(alike[-1])} are participants, map participant={shown(stem)}*"
         raise BadTable(error.message + hint, where=error.where, faults=error.faults) from error
-    return _finished(_body(table, match, RATINGS, missing, where), RATINGS, Ratings, match, where)
+    return _finished(_body(table, match, RATINGS, missing, where), RATINGS, Ratings, match, where, copies)
 
 
 def _read_wide(
-    table: Table, ours: str, pattern: str, columns: Mapping[str, str], missing: Missing, where: str
+    table: Table, ours: str, pattern: str, columns: Mapping[str, str], missing: Missing, copies: Copies, where: str
 ) -> Reading[Ratings]:
     """Columns that match the pattern hold the values; their names are the levels of `ours`."""
     names = table.frame.columns
@@ -178,7 +184,9 @@ def _read_wide(
         notes.append(f"{long.height - given.height} cells are empty and count as not rated")
     notes += [note for cell in cells for note in cell.notes][:1]
     rows = pl.int_range(2, 2 + given.height, eager=True)
-    return _finished(body._replace(frame=given, rows=rows, notes=[*body.notes, *notes]), RATINGS, Ratings, match, where)
+    return _finished(
+        body._replace(frame=given, rows=rows, notes=[*body.notes, *notes]), RATINGS, Ratings, match, where, copies
+    )
 
 
 def _matches(name: str, pattern: str) -> bool:
@@ -235,7 +243,9 @@ def _stripped(series: pl.Series, name: str, notes: list[str]) -> pl.Series:
     return series.str.strip_chars()
 
 
-def _finished(body: _Body, schema: Schema, noun: Callable[[pl.DataFrame], T], match: Match, where: str) -> Reading[T]:
+def _finished(
+    body: _Body, schema: Schema, noun: Callable[[pl.DataFrame], T], match: Match, where: str, copies: Copies
+) -> Reading[T]:
     faults = list(body.faults)
     try:
         frame = checked(body.frame, schema, where=where, called=body.called, rows=body.rows)
@@ -243,7 +253,7 @@ def _finished(body: _Body, schema: Schema, noun: Callable[[pl.DataFrame], T], ma
         raise BadTable.of_faults(where, list(dict.fromkeys([*faults, *bad.faults]))) from bad
     if faults:
         raise BadTable.of_faults(where, faults)
-    frame, notes = settle(frame)
+    frame, notes = settle(frame, keep_copies=copies == "keep")
     mapped = {ours: theirs for ours, theirs in match.theirs.items() if ours != theirs}
     return Reading(noun(frame), (*body.notes, *notes), mapped)
 

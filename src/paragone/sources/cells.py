@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import polars as pl
 
-from ..tables import Table, shown
+from ..tables import Column, Schema, Table, checked, shown
 
-__all__ = ["Cleaned", "clean_number", "without_blank_rows"]
+__all__ = ["Cleaned", "clean_number", "composed", "without_blank_rows"]
 
 _COMMA = r"^\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*$"
 _POINT = r"^\s*[+-]?\d*\.\d*([eE][+-]?\d+)?\s*$"
@@ -77,3 +79,25 @@ def without_blank_rows(table: Table) -> tuple[pl.DataFrame, pl.Series, list[str]
     if not blank:
         return frame, rows, []
     return frame.filter(held), rows.filter(held), [f"{blank} blank rows are left out"]
+
+
+def composed(table: Table, columns: Mapping[str, str]) -> Table:
+    """Make the columns that a map joins with plus signs: `item=content+style` gives items such as 'c1/s2'.
+
+    Args:
+        table: the table of the file.
+        columns: our column -> the file's.
+
+    Returns:
+        The table with the joined columns, under the map's words for them, behind its own.
+    """
+    frame, doubts = table.frame, dict(table.doubts)
+    for theirs in columns.values():
+        parts = [part.strip() for part in theirs.split("+")]
+        if theirs in frame.columns or len(parts) < 2 or not set(parts) <= set(frame.columns):
+            continue
+        ids = Schema("ids", tuple(Column(name=part, kind="id", doc="Part of an id.") for part in dict.fromkeys(parts)))
+        words = checked(frame.select(list(dict.fromkeys(parts))), ids)
+        frame = frame.with_columns(words.select(pl.concat_str(parts, separator="/").alias(theirs)).to_series())
+        doubts[theirs] = tuple(fault for part in parts for fault in doubts.get(part, ()))
+    return replace(table, frame=frame, doubts=doubts)

@@ -18,17 +18,18 @@ _EVENTS = ("created", "started", "submitted", "answered")
 _TIMES = frozenset([*_MOMENTS, *_EVENTS, *(f"{event}_at" for event in _EVENTS)])
 
 
-def settle(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def settle(frame: pl.DataFrame, *, keep_copies: bool = False) -> tuple[pl.DataFrame, list[str]]:
     """Drop copies, count second answers and items with one answer.
 
     Args:
         frame: checked Votes or Ratings.
+        keep_copies: whether copies stay.
 
     Returns:
         The frame, and notes.
     """
     notes: list[str] = []
-    frame = _without_copies(frame, notes)
+    frame = frame if keep_copies else _without_copies(frame, notes)
     pair = "left" in frame.columns and "choice" in frame.columns
     if frame["participant"].null_count() < frame.height:
         again = _second_answers(frame, pair)
