@@ -154,6 +154,8 @@ def _pooled_shares(edges: Edges, prior: float) -> tuple[Ints, Ints, Floats, Floa
 
 
 _SOURCE = "Negahban, Oh and Shah, Rank Centrality, Operations Research 65(1), 2017, section 2"
+
+RANK_CENTRALITY = Estimator(
     name="rank-centrality",
     model=rank_centrality,
     reads="votes",

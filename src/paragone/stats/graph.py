@@ -44,7 +44,7 @@ class SpectralGap(NamedTuple):
     """How fast the Rank Centrality walk forgets where it began."""
 
     gap: float
-    """1 - |lambda_2| in [0, 1], lambda_2 the second largest eigenvalue in modulus; 0 if the walk can end in two places."""
+    """1 - |lambda_2| in [0, 1], lambda_2 the second largest eigenvalue in modulus; 0 if the walk may end twice over."""
     residual: float
     """||P v - lambda_2 v|| of the unit eigenvector found; 0 where the gap follows from the graph alone."""
     d_max: int
