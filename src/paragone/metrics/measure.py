@@ -39,7 +39,7 @@ def measure(
     prompts: Mapping[str, str] | None = None,
     jobs: int = 1,
     cache: str | Path | None = None,
-    quiet: bool = True,
+    quiet: bool = False,
 ) -> list[Scores]:
     """Score every picture by every metric; an item that has no score has a status that says why.
 
@@ -56,7 +56,7 @@ def measure(
         prompts: with `images`: item -> prompt.
         jobs: processes, >= 1, or -1 for one per core.
         cache: folder in which results are kept by the content of the pictures; None: nothing is kept.
-        quiet: show no progress bar.
+        quiet: show no progress bar; nor is there one where stderr is no terminal.
 
     Returns:
         One `Scores` for each metric, in order: criterion null, one row for each item, `n` 1 where there is a score.
@@ -73,12 +73,13 @@ def measure(
     kinds = {kind for metric in records for kind in metric.inputs} - {"prompt"}
     if (benchmark is None) == (images is None):
         raise BadInput("measure needs a benchmark or images, one of the two", where="measure")
-    if benchmark is not None:
-        if references is not None or prompts is not None:
-            raise BadInput("references and prompts come with images; a benchmark has its own", where="references")
-        items = _items_of(benchmark, kinds)
+    if images is not None:
+        items = _items_given(images, references or {}, prompts or {}, kinds)
+    elif references is not None or prompts is not None:
+        raise BadInput("references and prompts come with images; a benchmark has its own", where="references")
     else:
-        items = _items_given(images or {}, references or {}, prompts or {}, kinds)
+        assert benchmark is not None
+        items = _items_of(benchmark, kinds)
     if not items:
         raise TooFew("there is no picture to measure", where="images")
     worker = Worker(tuple(records), None if cache is None else Path(cache))

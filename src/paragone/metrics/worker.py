@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
+import paragone
+
 from ..errors import BadImage, NotFound, ParagoneError
 from ..images import Picture, as_picture, decode_image, read_bytes, resize
 from ..metric import Metric
@@ -106,15 +107,19 @@ class Worker:
 
     metrics: tuple[Metric, ...]
     cache: Path | None = None
+    _references: OrderedDict[Any, _Loaded] = field(default_factory=OrderedDict, compare=False, repr=False)
+    """The references that were read last, so that items that follow each other share them."""
+
+    def __reduce__(self) -> tuple[type[Worker], tuple[Any, ...]]:
+        return Worker, (self.metrics, self.cache)  # to another process it goes without what it has read
 
     def __call__(self, items: Sequence[Item]) -> list[Answer]:
         """Give one answer for each item, in order."""
-        references: OrderedDict[Any, _Loaded] = OrderedDict()
-        return [self._answer(item, references) for item in items]
+        return [self._answer(item) for item in items]
 
-    def _answer(self, item: Item, references: OrderedDict[Any, _Loaded]) -> Answer:
+    def _answer(self, item: Item) -> Answer:
         loaded = {
-            kind: _load(source, item.name) if kind == "image" else _shared(source, references, item.name)
+            kind: _load(source, item.name) if kind == "image" else _shared(source, self._references, item.name)
             for kind, source in item.sources.items()
         }
         image = loaded["image"]
@@ -136,7 +141,7 @@ _KEPT = 8  # references that a worker holds decoded at a time
 
 
 def _shared(source: Source | None, references: OrderedDict[Any, _Loaded], name: str) -> _Loaded:
-    """The reference, decoded once for items that follow each other."""
+    """The reference from the store, where it is put if it is not there."""
     key = source if isinstance(source, Path) or source is None else id(source)
     if key not in references:
         references[key] = _load(source, f"reference of {name}")
@@ -150,7 +155,7 @@ def _shared(source: Source | None, references: OrderedDict[Any, _Loaded], name: 
 def _question(metric: Metric, loaded: Mapping[str, _Loaded], prompt: str | None) -> str:
     """What is asked of the picture, in full: another definition, version, reference or prompt is another question."""
     code = f"{metric.compute.__module__}:{getattr(metric.compute, '__qualname__', metric.name)}"
-    parts = [metric.name, metric.definition, code, __version__]
+    parts = [metric.name, metric.definition, code, paragone.__version__]
     for kind in metric.inputs[1:]:
         parts.append(f"prompt={prompt}" if kind == "prompt" else f"{kind}={loaded[kind].digest}")
     return "\n".join(parts)
