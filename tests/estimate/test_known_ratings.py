@@ -155,7 +155,7 @@ def test_p910_gives_the_sums_that_sureals_own_tests_pin(nflx):
 
 
 def test_the_full_model_gives_the_sums_that_sureals_own_tests_pin(nflx):
-    got = sureal(nflx("nflx_public").data)
+    got = sureal(nflx("nflx_public").data, prior=0)
     assert got.score.sum() == pytest.approx(280.0384615, abs=1e-4)
     assert got.score.var() == pytest.approx(1.4351342, abs=1e-4)
     assert got.notes["participant_inconsistency"].sum() == pytest.approx(10.164666, abs=1e-4)
@@ -164,7 +164,7 @@ def test_the_full_model_gives_the_sums_that_sureals_own_tests_pin(nflx):
 def test_the_full_model_is_sureals_item_by_item(nflx):
     study = nflx("nflx_public")
     expected = study.expected["sureal_MLE"]
-    got = sureal(study.data)
+    got = sureal(study.data, prior=0)
     same(got.score, expected["quality"], 1e-4)
     same(got.stderr, expected["quality_se"], 1e-4)
     same(got.notes["participant_bias"], expected["observer_bias"], 1e-4)
@@ -178,7 +178,7 @@ def test_the_full_model_climbs_higher_where_sureals_solver_is_stuck(nflx):
     study = nflx("nflx_public_last4random")
     expected = study.expected["sureal_MLE"]
     assert sorted(expected["observer_inconsistency"].values())[2] < 1e-30
-    got = sureal(study.data)
+    got = sureal(study.data, prior=0)
     assert got.notes["log_likelihood"] / study.data.value.size > expected["loglikelihood"] + 3e-5
     same(got.score, expected["quality"], 0.01)
 

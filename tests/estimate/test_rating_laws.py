@@ -18,7 +18,6 @@ from paragone.estimate.sureal_full import SUREAL
 from paragone.estimate.zscore import ZSCORE_MOS
 
 MODELS = [MOS, DMOS, ZSCORE_MOS, BIAS_REMOVED, P910, SUREAL]
-OPTIONS = {"sureal": {"prior": 5.0}}  # without a prior few ratings have no maximum
 SMALL = settings(max_examples=12, deadline=None)
 
 named = pytest.mark.parametrize("estimator", MODELS, ids=lambda e: e.name)
@@ -41,7 +40,7 @@ def study(seed: int, *, n: int = 12, p: int = 7, holes: float = 0.25) -> Opinion
 
 
 def score(estimator: Estimator, data: Opinions) -> np.ndarray:
-    return estimator.model(data, **OPTIONS.get(estimator.name, {})).score
+    return estimator.model(data).score
 
 
 def agree(a: np.ndarray, b: np.ndarray, within: float = 1e-6) -> None:

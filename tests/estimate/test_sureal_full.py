@@ -36,7 +36,7 @@ def total(data: Opinions, notes) -> np.ndarray:
 
 def test_the_log_likelihood_is_that_of_normal_errors_with_both_variances():
     data, _, _ = simulated(1)
-    got = sureal(data)
+    got = sureal(data, prior=0)
     mean = got.score[data.item] + got.notes["participant_bias"][data.participant]
     expected = norm.logpdf(data.value, mean, np.sqrt(total(data, got.notes))).sum()
     assert got.notes["log_likelihood"] == pytest.approx(expected)
@@ -53,7 +53,7 @@ def test_no_round_lowers_the_likelihood(prior):
 
 def test_a_general_optimiser_finds_nothing_higher():
     data, _, _ = simulated(3, n=36, p=16, contents=3)
-    got = sureal(data)
+    got = sureal(data, prior=0)
     n, p = data.n, data.p
 
     def cost(x):
@@ -72,14 +72,14 @@ def test_a_general_optimiser_finds_nothing_higher():
 
 def test_the_ambiguous_content_is_found_and_its_items_are_less_sure():
     data, _, _ = simulated(4, ambiguous=1.5)
-    got = sureal(data)
+    got = sureal(data, prior=0)
     assert got.notes["content_ambiguity"].argmax() == 3
     assert got.stderr[data.content == 3].min() > got.stderr[data.content != 3].max()
 
 
 def test_where_the_common_variance_goes_changes_no_score():
     data, _, _ = simulated(5)
-    to_contents, to_people = sureal(data), sureal(data, split="participants")
+    to_contents, to_people = sureal(data, prior=0), sureal(data, prior=0, split="participants")
     np.testing.assert_array_equal(to_contents.score, to_people.score)
     np.testing.assert_allclose(to_contents.stderr, to_people.stderr)
     np.testing.assert_allclose(total(data, to_contents.notes), total(data, to_people.notes))
@@ -107,7 +107,7 @@ def test_a_single_rating_that_joins_two_groups_fits_exactly_and_is_named(opinion
     content = np.arange(40) // 10
     joined = opinions(np.append(item, 20), np.append(who, 0), np.append(value, 3.0), content=content)
     with pytest.raises(TooFew, match="participant 0 on content 2"):
-        sureal(joined)
+        sureal(joined, prior=0)
     assert np.isfinite(sureal(joined, prior=5).score).all()
     with pytest.raises(NotConnected):
         sureal(opinions(item, who, value, content=content))
@@ -128,7 +128,7 @@ def test_one_content_is_the_model_of_p910():
 def test_few_ratings_are_refused_or_steadied_by_the_prior():
     data, _, _ = simulated(8, n=30, p=12, seen=0.2)
     with pytest.raises(TooFew, match=r"variance of participant \d+ on content \d+ falls to 0 .* set prior above 0"):
-        sureal(data)
+        sureal(data, prior=0)
     steadied = sureal(data, prior=5)
     assert np.nanmin(steadied.stderr) > 0.05
     assert steadied.notes["items_not_rated"] == [0, 27]
@@ -137,7 +137,7 @@ def test_few_ratings_are_refused_or_steadied_by_the_prior():
 def test_a_limit_an_exact_fit_and_impossible_options_are_errors(opinions):
     data, _, _ = simulated(9)
     with pytest.raises(NotConverged, match="raise max_iterations"):
-        sureal(data, max_iterations=2)
+        sureal(data, prior=0, max_iterations=2)
     with pytest.raises(TooFew, match="no variance to divide"):
         sureal(opinions([0, 1, 0, 1], [0, 0, 1, 1], [1, 2, 2, 3]))
     with pytest.raises(BadConfig, match="prior = nan"):

@@ -13,11 +13,13 @@ from paragone.estimate.arrays import Estimate, Estimator, Floats, Opinions
 from paragone.estimate.incidence import Incidence, incidence, joined, require_connected, usable
 from paragone.estimate.two_way import two_way
 
-__all__ = ["P910", "middle_variance", "p910"]
+__all__ = ["P910", "PRIOR", "middle_variance", "p910"]
 
 Stderr = Literal["item", "model"]
 
-PRIOR = 5.0  # ratings; our choice: the smallest that is never worse than a plain mean at 3 to 24 ratings an item
+PRIOR = 5.0
+"""Imagined ratings of each participant; our choice: never worse than a plain mean at 3 to 24 ratings an item."""
+
 _EPSILON = 1e-8  # rating^2, added to every variance in Annex E
 _SWEEPS = 150  # alternating sweeps before exact least squares takes over; full tables need about 15
 _COLLAPSED = 1e-6  # of the pooled variance; nobody is a thousand times more consistent than the rest

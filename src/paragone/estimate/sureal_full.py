@@ -11,7 +11,7 @@ from scipy import linalg
 from paragone.errors import BadConfig, NotConverged, TooFew
 from paragone.estimate.arrays import Estimate, Estimator, Floats, Opinions
 from paragone.estimate.incidence import Incidence, incidence, require_connected, usable
-from paragone.estimate.subject_model import middle_variance
+from paragone.estimate.subject_model import PRIOR, middle_variance
 from paragone.estimate.two_way import two_way
 
 __all__ = ["SUREAL", "sureal"]
@@ -20,7 +20,7 @@ Split = Literal["contents", "participants"]
 
 _COLLAPSED = 1e-6  # of the middle participant's variance, as in p910
 _DAMPING = 1e-6  # relative; keeps the step finite along the direction that changes no likelihood
-_INNER = 100  # Fisher steps on the variances for given scores; about five are taken
+_INNER = 2  # Fisher steps on the variances for given scores; more cost time and save no round
 
 
 class _Cells(NamedTuple):
@@ -54,7 +54,7 @@ class _Fit(NamedTuple):
 def sureal(
     opinions: Opinions,
     *,
-    prior: float = 0.0,
+    prior: float = PRIOR,
     split: Split = "contents",
     tolerance: float = 1e-8,
     max_iterations: int = 500,
@@ -67,10 +67,11 @@ def sureal(
 
     Args:
         opinions: k ratings; `content` gives the content of each item. With one content the model is that of 'p910'.
-        prior: imagined ratings for each participant at the middle participant's variance, >= 0; above 0 it also settles
-            the split.
-        split: 'contents' gives them all they can take (the most consistent participant gets v = 0, where SUREAL's
-            solver ends too), 'participants' gives the least ambiguous content a = 0.
+        prior: imagined ratings for each participant at the middle participant's variance, >= 0, as in 'p910'; 0 is
+            SUREAL's own model. Above 0 the prior settles the split: the common amount is the people's.
+        split: where the common amount goes at prior = 0: 'contents' gives them all they can take (the most consistent
+            participant gets v = 0, where SUREAL's solver ends too), 'participants' leaves the least ambiguous content
+            a = 0.
         tolerance: the fit ends when the scores move by less (Euclidean length, rating scale).
         max_iterations: rounds allowed.
 
@@ -213,7 +214,7 @@ def _refuse_collapse(cells: _Cells, v2: Floats, a2: Floats) -> None:
         person, content = np.unravel_index(int(total.argmin()), total.shape)
         raise TooFew(
             f"too few ratings: the variance of participant {person} on content {content} falls to 0 and the likelihood "
-            "has no maximum; set prior above 0 (5 is usual), or use 'p910'"
+            "has no maximum; set prior above 0 (5 is the default)"
         )
 
 
@@ -251,10 +252,11 @@ SUREAL = Estimator(
     summary="maximum likelihood with participants' bias and inconsistency and contents' ambiguity",
     unit="rating scale",
     source="Li and Bampis, Recover Subjective Quality Scores from Noisy Measurements, DCC 2017",
+    shrinks=True,
     connected="weakly",
     options={
-        "prior": "imagined ratings that pull each participant's inconsistency to the middle one, >= 0; default 0: none",
-        "split": "where variance goes that could be either's: contents (default, as SUREAL's solver) or participants",
+        "prior": "imagined ratings that pull each inconsistency to the middle one, >= 0; default 5; 0: as SUREAL",
+        "split": "prior 0: whose the common variance is: contents (default, as SUREAL's solver) or participants",
         "tolerance": "the fit ends when the scores move by less, in the rating's unit; default 1e-8",
         "max_iterations": "rounds allowed; default 500",
     },
