@@ -17,6 +17,9 @@ DENSE = 1500  # unknowns; up to here a Cholesky factor is faster than conjugate 
 _SLACK = 64 * np.finfo(np.float64).eps  # a sum of many logarithms is no surer than this, relative to its size
 
 
+_WORTH = 1e-4  # share of the gain that the slope promises which a step must bring (Armijo's usual constant)
+
+
 class Point(NamedTuple):
     """What a function to be maximised says about one place."""
 
@@ -65,7 +68,7 @@ def climb(
     """Maximise a twice differentiable function from a starting point.
 
     Each step solves |H| step = gradient, |H| being H with the signs of its negative eigenvalues turned, and is halved
-    until the value does not fall. Near the top one step squares the error, so the step that ends the climb leaves an
+    until it gains. Near the top one step squares the error, so the step that ends the climb leaves an
     error far below `tolerance`. A slope that levels off towards infinity ends the climb too, once what is left to gain
     is below `tolerance`^2 / 10^6: the caller asks the curvature whether anything holds the answer.
 
@@ -85,22 +88,23 @@ def climb(
     trace = [here.value]
     for _ in range(max_iterations):
         step = _newton_step(here, longest)
+        promised = float(
+            here.gradient @ step
+        )  # twice what a Newton step gains: squared distance to the top, in its errors
+        slack = _SLACK * (1.0 + abs(here.value))
         share = 1.0
         while True:
             there = at(x + share * step)
-            if np.isfinite(there.value) and there.value >= here.value - _SLACK * (1.0 + abs(here.value)):
+            if np.isfinite(there.value) and there.value >= here.value + _WORTH * share * promised - slack:
                 break
             share /= 2.0
             if share < 1e-12:
                 raise NotConverged(
                     "no step raises the likelihood any further; the answers leave the scores undetermined"
                 )
-        left = float(
-            here.gradient @ step
-        )  # twice what a full step gains: squared distance to the top in standard errors
         x, here = x + share * step, there
         trace.append(here.value)
-        ended = share == 1.0 and (float(np.abs(step).max(initial=0.0)) <= tolerance or left <= 1e-6 * tolerance**2)
+        ended = share == 1.0 and (float(np.abs(step).max(initial=0.0)) <= tolerance or promised <= 1e-6 * tolerance**2)
         if watch is not None and (ended or len(trace) % 25 == 0):
             watch(x)
         if ended:
@@ -123,7 +127,7 @@ def _dense_step(here: Point) -> Floats:
         step: Floats = cho_solve(cho_factor(hessian), here.gradient)
     except LinAlgError:  # not near a hilltop: turn the directions that curve upwards round, so that every step climbs
         bends, directions = np.linalg.eigh(hessian)
-        sizes = np.maximum(np.abs(bends), 1e-14 * float(np.abs(bends).max()))
+        sizes = np.maximum(np.abs(bends), max(1e-14 * float(np.abs(bends).max()), 1e-200))
         step = directions @ ((directions.T @ here.gradient) / sizes)
     return step
 

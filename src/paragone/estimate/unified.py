@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import log_ndtr
 
-from paragone.errors import BadInput, NotConnected, TooFew
+from paragone.errors import BadInput, CannotScore, NotConnected, TooFew
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats, Ints, Opinions
 from paragone.estimate.counts import centred_inverse, laplacian
 from paragone.estimate.edges import Edges, aggregate
@@ -22,6 +22,7 @@ __all__ = ["UNIFIED", "unified", "unified_covariance", "unified_likelihood"]
 
 _RATER = SIGMA / np.sqrt(2.0)  # JOD; the noise of one item's impression, of which a pair's answer contains two
 _HELD = 1e-4  # curvature per answer below which nothing holds a distance; see thurstone
+_STEEPEST = np.log(1e3)  # of JOD in a standard deviation of all ratings; honest studies have between 0.01 and 100
 _STDERR_UP_TO = 3000  # items
 
 
@@ -56,6 +57,7 @@ def unified(
 
     Raises:
         TooFew: no pair or no rating, or no item has two different ratings, so that c could shrink to nothing.
+        CannotScore: pairs and ratings contradict each other: a goes to 0 or to infinity.
         NotConnected: some items are linked to the others neither by pairs nor by ratings; or, without the prior, a
             distance would be infinite.
         BadInput: the two speak of different numbers of items, or a value is not finite.
@@ -74,7 +76,7 @@ def unified(
         tolerance=tolerance,
         max_iterations=max_iterations,
         longest=SIGMA,
-        watch=None if prior else surface.require_held,
+        watch=surface.require_held,
     )
     s = surface.size
     score = top.x[:s] - top.x[:s].mean()
@@ -246,7 +248,16 @@ class _Joint:
             )
 
     def require_held(self, x: Floats) -> None:
-        """Refuse scores at which nothing holds a distance any more: they drift to infinity."""
+        """Refuse unknowns that drift to infinity: a distance that nothing holds, or ratings that pairs contradict."""
+        if not self.narrow:
+            self._require_finite_unit(x)
+        if abs(x[self.size]) > _STEEPEST:
+            raise CannotScore(
+                "pairs and ratings do not order the items alike, so that no common scale exists; "
+                "check which end of the rating scale is good, or score each kind alone"
+            )
+
+    def _require_finite_unit(self, x: Floats) -> None:
         d = self.incidence @ x[: self.size]
         up, down = mills(d), mills(-d)
         bend = self.edges.wins_i * up * np.maximum(d + up, 0.0) + self.edges.wins_j * down * np.maximum(down - d, 0.0)
