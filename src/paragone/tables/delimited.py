@@ -214,43 +214,45 @@ def _has_quoted_cells(content: Bytes, separator: str) -> bool:
 
 
 def _shape_faults(content: Bytes, separator: str, width: int, quoted: bool) -> list[str]:
-    """Rows with too many or too few cells, stray and unclosed quotes, zero bytes: one line each, the first 50."""
+    """Rows with too many or too few cells, stray and unclosed quotes, zero bytes: one line each, the first 50 rows."""
     faults: list[str] = []
-    inside, marks_before, row, start, more = 0, 0, 1, 0, 0
+    inside, marks_before, row, start, wrong_rows = 0, 0, 1, 0, 0
+    stop = ""
     for low in range(0, len(content), _CHUNK):
         chunk = content[low : low + _CHUNK]
         newline, mark = chunk == 10, chunk == ord(separator)
+        end = len(chunk)
         if quoted:
             quote = chunk == 34
             within = (np.add.accumulate(quote, dtype=np.uint8) + np.uint8(inside)) & 1
             newline &= within == 0
             mark &= within == 0
+            inside = int(within[-1])
             stray = _stray_quote(content, np.flatnonzero(quote) + low, within[quote], separator)
             if stray is not None:
-                at = row + int(np.count_nonzero(newline[: stray - low]))
-                return [*faults, f"row {at}: a stray quote; double it, or put quotes around the whole cell"]
-            inside = int(within[-1])
-        if chunk.min() == 0:
-            at = row + int(np.count_nonzero(newline[: int(np.argmin(chunk))]))
-            return [*faults, f"row {at}: holds a zero byte, so this is not a text table"]
-        ends = np.flatnonzero(newline)
-        marks = np.flatnonzero(mark)
+                stop, end = "a stray quote; double it, or put quotes around the whole cell", stray - low
+        if chunk.min() == 0 and int(np.argmin(chunk)) < end:
+            stop, end = "holds a zero byte, so this is not a text table", int(np.argmin(chunk))
+        ends = np.flatnonzero(newline[:end])
+        marks = np.flatnonzero(mark[:end])
         upto = np.searchsorted(marks, ends)
-        cells = np.diff(upto, prepend=0) + 1
         if ends.size:
+            cells = np.diff(upto, prepend=0) + 1
             cells[0] += marks_before
             starts = np.concatenate(([start], ends[:-1] + low + 1))
             wrong = _not_blank(content, starts, ends + low, np.flatnonzero(cells != width))
             faults += [_ragged(row + int(k), int(cells[k]), width) for k in wrong[: max(0, 50 - len(faults))]]
-            more += max(0, wrong.size - 50)
-            row, start = row + ends.size, int(ends[-1]) + low + 1
-            marks_before = 0
+            wrong_rows += wrong.size
+            row, start, marks_before = row + ends.size, int(ends[-1]) + low + 1, 0
+        if stop:
+            return [*faults, f"row {row}: {stop}"]
         marks_before += marks.size - (int(upto[-1]) if ends.size else 0)
     if inside:
         return [*faults, f"row {row}: a quote is opened and never closed"]
     if start < len(content) and marks_before + 1 != width and content[start:].tobytes().strip(b"\r"):
         faults.append(_ragged(row, marks_before + 1, width))
-    return [*faults, f"{more} more rows of another length"] if more else faults
+    hidden = wrong_rows - 50
+    return [*faults, f"{hidden} more rows of another length"] if hidden > 0 else faults
 
 
 def _ragged(row: int, cells: int, width: int) -> str:
