@@ -179,9 +179,9 @@ def _read_wide(
     index = [name for name in frames[1].columns if name not in (ours, "value")]
     long = frame.unpivot(on=values, index=index, variable_name=ours, value_name="value")
     given = long.drop_nulls("value")
-    notes = [f"{len(values)} columns hold the values; their names are read as {ours}"]
+    notes = [f"the names of {len(values)} columns with values are read as {ours}"]
     if given.height < long.height:
-        notes.append(f"{long.height - given.height} cells are empty and count as not rated")
+        notes.append(f"empty cells, which count as not rated: {long.height - given.height}")
     notes += [note for cell in cells for note in cell.notes][:1]
     rows = pl.int_range(2, 2 + given.height, eager=True)
     return _finished(
@@ -226,7 +226,7 @@ def _body(table: Table, match: Match, schema: Schema, missing: Missing, where: s
         words = [pl.col(name).cast(pl.String).str.strip_chars().is_in(list(MISSING)) for name in required]
         gone = frame.select(pl.any_horizontal(pl.col(required).is_null(), *words)).to_series().fill_null(False)
         if gone.any():
-            notes.append(f"{int(gone.sum())} rows without {' or '.join(required)} are dropped")
+            notes.append(f"dropped rows without {' or '.join(required)}: {int(gone.sum())}")
             frame, rows = frame.filter(~gone), rows.filter(~gone)
     return _Body(frame, rows, match.theirs, faults, notes)
 
@@ -239,7 +239,7 @@ def _stripped(series: pl.Series, name: str, notes: list[str]) -> pl.Series:
     if not series.unique().str.contains(r"^\s|\s$").any():
         return series
     around = series.str.contains(r"^\s|\s$").fill_null(False)
-    notes.append(f"blanks around {int(around.sum())} cells of column '{shown(name)}' are taken off")
+    notes.append(f"blanks around cells of column '{shown(name)}' taken off: {int(around.sum())}")
     return series.str.strip_chars()
 
 

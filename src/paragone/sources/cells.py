@@ -78,7 +78,7 @@ def without_blank_rows(table: Table) -> tuple[pl.DataFrame, pl.Series, list[str]
     blank = int((~held).sum())
     if not blank:
         return frame, rows, []
-    return frame.filter(held), rows.filter(held), [f"{blank} blank rows are left out"]
+    return frame.filter(held), rows.filter(held), [f"blank rows left out: {blank}"]
 
 
 def composed(table: Table, columns: Mapping[str, str]) -> Table:

@@ -162,7 +162,7 @@ def _expected(frame: pl.DataFrame, table: Mapping[str, str] | None) -> pl.Series
 def _remarks(answers: pl.Series, words: set[str], label: str) -> list[str]:
     notes = [] if label == "left/right/tie" else [f"answers are read as {label}"]
     for word in sorted(words & (TIES - {"tie", "ties", "tied"})):
-        notes.append(f"{int((answers == word).sum())} answers '{word}' are read as tie")
+        notes.append(f"answers '{word}' read as tie: {int((answers == word).sum())}")
     return notes
 
 

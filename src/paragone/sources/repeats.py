@@ -34,8 +34,8 @@ def settle(frame: pl.DataFrame, *, keep_copies: bool = False) -> tuple[pl.DataFr
     if frame["participant"].null_count() < frame.height:
         again = _second_answers(frame, pair)
         if again:
-            what = "a pair" if pair else "an item"
-            notes.append(f"{again} rows answer {what} that the same participant had answered before; they are kept")
+            what = "pairs" if pair else "items"
+            notes.append(f"kept answers to {what} that the same participant had answered before: {again}")
     else:
         notes.append("no column names the participants, so all answers count as one unknown person's")
     asked = pl.concat([frame["left"], frame["right"]]) if pair else frame["item"]
@@ -43,8 +43,7 @@ def settle(frame: pl.DataFrame, *, keep_copies: bool = False) -> tuple[pl.DataFr
     single = counts.filter(pl.col("n") == 1)["item"].sort()
     if len(single):
         some = ", ".join(shown(item) for item in single.head(5)) + (", ..." if len(single) > 5 else "")
-        one = len(single) == 1
-        notes.append(f"{len(single)} item{'' if one else 's'} ha{'s' if one else 've'} a single answer: {some}")
+        notes.append(f"items with a single answer: {len(single)} ({some})")
     return frame, notes
 
 
@@ -59,7 +58,7 @@ def _without_copies(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     copies = ~first & stamped
     dropped = int(copies.sum())
     if dropped:
-        notes.append(f"{dropped} rows are exact copies of others, {' and '.join(stamps)} included; they are dropped")
+        notes.append(f"dropped rows that copy another in every cell, {' and '.join(stamps)} included: {dropped}")
         return frame.filter(~copies)
     return frame
 
