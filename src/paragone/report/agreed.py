@@ -10,8 +10,9 @@ import polars as pl
 
 from . import charts
 from .blocks import Block, Cell, Folded, Head, Missing, Plate, Plates, Prose, Row, Section, Table
+from .digits import count, decimals_for, fixed, with_interval
 from .index import Index
-from .numbers import count, decimals_for, fixed, with_interval
+from .ranked import spread_of_n
 from .scattered import MOST_SCATTERS, comparable, scatter_plates
 from .svg import Spot
 from .words import STATISTICS, criterion_words, statistic_words, with_badges
@@ -20,6 +21,8 @@ __all__ = ["agreement_section"]
 
 _MOST_DOTS = 40  # predictors in one figure
 _OPEN_TESTS = 12  # more tests are folded
+_MOST_TESTS = 200  # rows of tests in the page; the CSV holds all
+_MOST_WHYS = 6
 _NONE = "\N{EN DASH}"
 _Mark = Literal["", "first", "second"]
 _Row = dict[str, Any]
@@ -42,14 +45,31 @@ def agreement_section(index: Index) -> Section:
         for criterion in criteria
     }
     dots = [_dots(part, criterion, index) for criterion, part in parts.items()]
-    blocks: list[Block] = [Plates([plate for plate in dots if plate is not None])]
-    blocks += [_table(part, criterion, index) for criterion, part in parts.items()]
+    main = [name for name, words in STATISTICS.items() if words.main]
+    known = pooled["statistic"].unique(maintain_order=True)
+    more = [name for name in STATISTICS if name in known and name not in main]
+    more += [name for name in known if name not in STATISTICS]
+    tables = [
+        _table(part, criterion, [name for name in main if name in known], index) for criterion, part in parts.items()
+    ]
+    blocks: list[Block] = [Plates([plate for plate in dots if plate is not None]), *tables]
     marks = "A filled 1 marks the best value of a column and an outlined 2 the second best, among three or more."
     blocks.append(Prose(f"{marks} The marks say nothing about significance; intervals and tests do.", "small"))
+    if more:
+        folded = [_table(part, criterion, more, index) for criterion, part in parts.items()]
+        blocks.append(Folded("Further statistics", folded))
+    blocks += _undefined(agreement.notes)
     blocks += _scatters(pooled, index)
     blocks += _groups(agreement.frame.filter(pl.col("group").is_not_null()), index)
     blocks += _tests(agreement.tests, index)
     return Section("agreement", title, blocks)
+
+
+def _undefined(notes: Mapping[str, Any]) -> list[Block]:
+    """Why numbers are missing."""
+    whys = [f"{entry['statistic']}: {entry['why']}" for entry in notes.get("undefined", ()) if entry.get("why")]
+    found = list(dict.fromkeys(whys))[:_MOST_WHYS]
+    return [Prose(f"Undefined values: {'; '.join(found)}.", "small")] if found else []
 
 
 def _badges(index: Index, predictor: str) -> list[str]:
@@ -57,19 +77,31 @@ def _badges(index: Index, predictor: str) -> list[str]:
     return found[0] if found else list(index.material.badges.get(predictor, ()))
 
 
-def _directed(index: Index, predictor: str) -> str:
-    """'niqe, lower is better'."""
+def _better(index: Index, predictor: str) -> str:
     found = [scores.better for scores in index.material.machine if scores.name == predictor]
-    return f"{predictor}, {found[0]} is better" if found and found[0] != "unknown" else predictor
+    return found[0] if found else "unknown"
 
 
-def _ordered(rows: pl.DataFrame) -> list[str]:
-    """Predictors by |SRCC|, strongest first."""
-    known = {
-        row["predictor"]: abs(row["value"])
-        for row in rows.filter(pl.col("statistic") == "srcc").drop_nulls("value").iter_rows(named=True)
-    }
-    return sorted(rows["predictor"].unique(), key=lambda name: (-known.get(name, -1.0), name))
+def _directed(index: Index, predictor: str) -> str:
+    """'niqe, lower is better'; 'contrast, no direction' for an attribute that is no judgement."""
+    better = _better(index, predictor)
+    return f"{predictor}, {'no direction' if better == 'unknown' else f'{better} is better'}"
+
+
+def _size(row: _Row, index: Index) -> float:
+    """How good a value is, larger is better: by size alone where the sign says nothing."""
+    words = statistic_words(row["statistic"])
+    value = float(row["value"])
+    if words.good == "low":
+        return -value
+    return abs(value) if words.signed and _better(index, row["predictor"]) == "unknown" else value
+
+
+def _ordered(rows: pl.DataFrame, index: Index) -> list[str]:
+    """Predictors by SRCC, best first."""
+    srcc = rows.filter(pl.col("statistic") == "srcc").drop_nulls("value")
+    known = {row["predictor"]: _size(row, index) for row in srcc.iter_rows(named=True)}
+    return sorted(rows["predictor"].unique(), key=lambda name: (-known.get(name, -2.0), name))
 
 
 def _column_decimals(rows: list[_Row]) -> int:
@@ -81,7 +113,7 @@ def _dots(part: pl.DataFrame, criterion: str | None, index: Index) -> Plate | No
     rows = {row["predictor"]: row for row in part.filter(pl.col("statistic") == "srcc").iter_rows(named=True)}
     if not rows:
         return None
-    order = [name for name in _ordered(part) if name in rows][:_MOST_DOTS]
+    order = [name for name in _ordered(part, index) if name in rows][:_MOST_DOTS]
     numbers = dict.fromkeys(("score", "low", "high"), pl.Float64)
     whole = dict.fromkeys(("rank_low", "rank_high", "n"), pl.Int64)
     frame = pl.DataFrame(
@@ -98,10 +130,10 @@ def _dots(part: pl.DataFrame, criterion: str | None, index: Index) -> Plate | No
         for row in frame.iter_rows(named=True)
     ]
     name = index.name("agreement-srcc", criterion)
-    alt = f"SRCC of {count(frame.height, 'predictor')} with {words}, farthest from 0 first: {order[0]}"
+    alt = f"SRCC of {count(frame.height, 'predictor')} with {words}, best first: {order[0]}"
     axis = f"SRCC with {words}"
     drawing = charts.intervals(frame, name=name, alt=with_badges(alt, badges), axis=axis, spots=spots, origin=0.0)
-    caption = f"Spearman correlation with 95 % interval; {_n_words(frame['n'], index)}."
+    caption = f"Spearman correlation with 95 % interval; {_n_words(frame['n'], index)}. Right of 0 agrees with people."
     return Plate(name, f"Agreement with {words}", caption, frame, drawing, badges)
 
 
@@ -113,31 +145,35 @@ def _n_words(n: pl.Series, index: Index) -> str:
     return f"n = {index.things(low)}" if low == high else f"n = {low} to {index.things(high)}"
 
 
-def _table(part: pl.DataFrame, criterion: str | None, index: Index) -> Table:
+def _table(part: pl.DataFrame, criterion: str | None, names: list[str], index: Index) -> Table:
     """Predictors by statistics for one criterion."""
-    present = part["statistic"].unique(maintain_order=True).to_list()
-    names = [name for name in STATISTICS if name in present] + [name for name in present if name not in STATISTICS]
     cells: dict[tuple[str, str], _Row] = {
         (row["predictor"], row["statistic"]): row for row in part.iter_rows(named=True)
     }
-    order, badges = _ordered(part), index.material.human_badges
-    heads = [Head("predictor", kind="text")]
-    heads += [Head(statistic_words(name).label, statistic_words(name).hint, badges=badges) for name in names]
-    heads.append(Head("n", f"{index.thing}s"))
+    order, badges = _ordered(part, index), index.material.human_badges
     columns = {name: {p: cells[p, name] for p in order if (p, name) in cells} for name in names}
-    marks = {name: _marks(columns[name], statistic_words(name).good) for name in names}
+    marks = {name: _marks(columns[name], index) for name in names}
     decimals = {name: _column_decimals(list(columns[name].values())) for name in names}
-    rows = []
+    items = part.filter(pl.col("statistic") == ("srcc" if "srcc" in part["statistic"] else names[0]))
+    sizes = dict(zip(items["predictor"], items["n"], strict=True))
+    heads = [Head("predictor", kind="text")]
+    for name in names:
+        hint = statistic_words(name).hint
+        rows = columns[name]
+        if any(row["n"] != sizes.get(predictor) for predictor, row in rows.items()):
+            hint = f"{hint}; {spread_of_n(pl.Series([row['n'] for row in rows.values()], dtype=pl.Float64))}"
+        heads.append(Head(statistic_words(name).label, hint, badges=badges))
+    heads.append(Head("n", f"{index.thing}s"))
+    made = []
     for predictor in order:
-        made = [Cell(_directed(index, predictor), badges=_badges(index, predictor))]
+        line = [Cell(_directed(index, predictor), badges=_badges(index, predictor))]
         for name in names:
-            made.append(_cell(cells.get((predictor, name)), decimals[name], marks[name].get(predictor, "")))
-        counts = sorted({row["n"] for row in (columns[name].get(predictor) for name in names) if row} - {None})
-        shown = _NONE.join(dict.fromkeys([fixed(counts[0], 0), fixed(counts[-1], 0)])) if counts else _NONE
-        rows.append(Row([*made, Cell(shown, sort=max(counts, default=None))]))
+            line.append(_cell(cells.get((predictor, name)), decimals[name], marks[name].get(predictor, "")))
+        n = sizes.get(predictor)
+        made.append(Row([*line, Cell(fixed(n, 0), sort=n)]))
     caption = f"Agreement with {criterion_words(criterion)}: value and 95 % interval."
     csv = f"figures/{index.name('agreement', criterion)}.csv"
-    return Table(caption, heads, rows, badges, csv, part)
+    return Table(caption, heads, made, badges, csv, part.filter(pl.col("statistic").is_in(names)))
 
 
 def _cell(row: _Row | None, decimals: int, mark: _Mark = "") -> Cell:
@@ -149,19 +185,17 @@ def _cell(row: _Row | None, decimals: int, mark: _Mark = "") -> Cell:
     return Cell(value, f"[{interval}" if interval else "", row["value"], mark)
 
 
-def _marks(rows: Mapping[str, _Row], good: str) -> dict[str, _Mark]:
+def _marks(rows: Mapping[str, _Row], index: Index) -> dict[str, _Mark]:
     """Best and second best by value; equal values share a mark; nothing is marked among fewer than three."""
-    sign = {"far": 1.0, "high": 1.0, "low": -1.0}.get(good)
-    if sign is None:
-        return {}
     known = {
-        name: sign * (abs(row["value"]) if good == "far" else row["value"])
+        name: _size(row, index)
         for name, row in rows.items()
-        if row["value"] is not None
+        if row["value"] is not None and statistic_words(row["statistic"]).good
     }
     if len(known) < 3:
         return {}
-    places: dict[float, _Mark] = dict(zip(sorted(set(known.values()), reverse=True), ("first", "second"), strict=False))
+    best = sorted(set(known.values()), reverse=True)[:2]
+    places: dict[float, _Mark] = dict(zip(best, ("first", "second"), strict=False))
     return {name: places.get(value, "") for name, value in known.items()}
 
 
@@ -175,7 +209,7 @@ def _scatters(pooled: pl.DataFrame, index: Index) -> list[Block]:
     more = sum(len(comparable(index.material.machine, criterion)) for criterion in criteria) - len(plates)
     if more <= 0:
         return [Plates(plates)]
-    said = f"Drawn are the {MOST_SCATTERS} predictors per criterion with the SRCC farthest from 0."
+    said = f"Drawn are the {MOST_SCATTERS} predictors per criterion that agree best by SRCC."
     return [Plates(plates), Prose(said, "small")]
 
 
@@ -203,9 +237,9 @@ def _group_table(part: pl.DataFrame, factor: str, criterion: str | None, index: 
     heads = [Head("predictor", kind="text")]
     for level in levels:
         n = _n_words(part.filter(pl.col("level") == level)["n"], index)
-        heads.append(Head(level, n, badges=badges))
+        heads.append(Head("mean of levels" if level == "*" else level, n, badges=badges))
     decimals = _column_decimals(list(part.iter_rows(named=True)))
-    marks = {level: _marks(columns[level], "far") for level in levels}
+    marks = {level: _marks(columns[level], index) for level in levels}
     rows = [
         Row(
             [
@@ -231,13 +265,19 @@ def _tests(tests: pl.DataFrame, index: Index) -> list[Block]:
         *(Head(word) for word in ("p", "p, Holm", "n")),
         Head("method", kind="text"),
     ]
-    rows = [_test_row(row, index) for row in tests.iter_rows(named=True)]
+    shown = tests.filter(pl.col("statistic").is_in(["srcc", "plcc"]), pl.col("method") == "williams")
+    shown = shown if shown.height else tests
+    rows = [_test_row(row, index) for row in shown.head(_MOST_TESTS).iter_rows(named=True)]
     csv = f"figures/{index.name('agreement-tests')}.csv"
-    table = Table("Differences between predictors; p adjusted by Holm.", heads, rows, badges, csv, tests)
-    clear = tests.filter(pl.col("p_holm") < 0.05).height
-    said = f"{clear} of {count(tests.height, 'difference')} between predictors stay below p = 0.05, adjusted by Holm."
-    folded = Folded(f"All {tests.height} tests between predictors", [table])
-    return [Prose(said, "plain", badges), table if tests.height <= _OPEN_TESTS else folded]
+    cut = f" The first {_MOST_TESTS} of {tests.height}; the CSV holds all." if shown.height > _MOST_TESTS else ""
+    if not cut and shown.height < tests.height:
+        cut = f" The CSV holds all {tests.height}, by other statistics and methods too."
+    table = Table(f"Differences between predictors; p adjusted by Holm.{cut}", heads, rows, badges, csv, tests)
+    clear = shown.filter(pl.col("p_holm") < 0.05).height
+    told = count(shown.height, "difference")
+    said = f"{clear} of {told} between predictors {'stays' if clear == 1 else 'stay'} below p = 0.05, adjusted by Holm."
+    folded = Folded(f"Table of {count(shown.height, 'test')} between predictors", [table])
+    return [Prose(said, "plain", badges), table if shown.height <= _OPEN_TESTS else folded]
 
 
 def _test_row(row: _Row, index: Index) -> Row:

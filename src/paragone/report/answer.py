@@ -9,8 +9,8 @@ import polars as pl
 from ..scores import Scores
 from . import charts
 from .blocks import Block, Missing, Plate, Plates, Prose, Section
+from .digits import count, fixed, joined, ranks, with_interval
 from .index import Index
-from .numbers import count, fixed, joined, ranks, with_interval
 from .ranked import apart, factor_of, open_groups, ranked, score_axis, score_decimals, spread_of_n
 from .svg import Spot
 from .words import criterion_words, quoted, with_badges

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from .numbers import ranks
+from .digits import ranks
 from .svg import COLOURS, SERIES, Drawing, Spot, clean, sheet, to_svg
 
 __all__ = ["MARKERS", "WIDTH", "bars", "histogram", "intervals", "scatter", "strips"]

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from .blocks import Block, Cell, Head, Missing, Prose, Row, Section, Table
+from .digits import count, fixed
 from .index import Index
-from .numbers import count, fixed
 from .words import GRAPH, criterion_words
 
 __all__ = ["graph_section"]

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .digits import count
 from .material import Material
-from .numbers import count
 from .pictures import Thumbnails, thumbnails
 from .ranked import ranked
 from .svg import Spot

@@ -9,8 +9,8 @@ from typing import Any
 from .. import __version__
 from ..scores import Scores
 from .blocks import Block, Cell, Folded, Head, Missing, Prose, Row, Section, Table
+from .digits import count, fixed, joined
 from .index import Index
-from .numbers import count, fixed, joined
 from .people import screened
 from .words import criterion_words, quoted, statistic_words
 
@@ -110,7 +110,7 @@ def _agreement(index: Index) -> Iterator[str]:
     were = "was" if len(predictors) == 1 else "were"
     compared = f"{count(len(predictors), 'predictor')} ({joined(named)}) {were} compared with the scores of people"
     yield f"{compared} by {joined(statistics)}{over}."
-    if frame.filter(frame["statistic"].str.contains("fitted|logistic|rmse")).height:
+    if frame.filter(frame["statistic"].is_in(["plcc", "plcc_4", "rmse", "rmse_star", "outlier_ratio"])).height:
         yield "Statistics after a mapping rest on a logistic curve fitted by least squares."
     if agreement.tests.height:
         methods = [_text(name) for name in agreement.tests["method"].drop_nulls().unique(maintain_order=True)]

@@ -12,9 +12,9 @@ import polars as pl
 from ..screen import Screening, ScreenRules, seconds_per_question
 from . import charts
 from .blocks import Block, Cell, Folded, Head, Missing, Plate, Plates, Prose, Row, Section, Table
+from .digits import count, fixed, with_interval
 from .index import MOST_ROWS, Index
 from .material import Answers
-from .numbers import count, fixed, with_interval
 from .words import CONSISTENCY, criterion_words
 
 __all__ = ["Screened", "participants_section", "screened"]

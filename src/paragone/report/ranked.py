@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from ..scores import Scores
-from .numbers import decimals_for, fixed
+from .digits import decimals_for, fixed
 from .words import criterion_words
 
 __all__ = ["apart", "factor_of", "open_groups", "ranked", "score_axis", "score_decimals", "spread_of_n", "unit_words"]

@@ -11,9 +11,9 @@ from ..scores import Scores
 from ..stats.logistic import Curve, fit_logistic
 from . import charts
 from .blocks import Plate
+from .digits import decimals_for, with_interval
 from .index import Index
-from .numbers import decimals_for, with_interval
-from .ranked import score_decimals
+from .ranked import score_decimals, unit_words
 from .words import criterion_words, with_badges
 
 __all__ = ["MOST_SCATTERS", "comparable", "scatter_plates"]
@@ -82,28 +82,38 @@ def scatter_plates(pooled: pl.DataFrame, index: Index) -> list[Plate]:
 
 def _plate(both: pl.DataFrame, scores: Scores, criterion: str | None, srcc: str, index: Index) -> Plate:
     both, factor = _with_series(both, index)
-    fit = fit_logistic(both["x"].to_numpy(), both["y"].to_numpy())
-    frame = _drawn(both, fit.curve)
+    curve, note = _curve(both, scores.name, criterion, index)
+    frame = _drawn(both, curve)
     words = criterion_words(criterion)
     badges = list(dict.fromkeys([*index.material.human_badges, *index.material.badges_of(scores)]))
-    told = [str(scores.made["unit"])] if scores.made.get("unit") else []
-    told += [f"{scores.better} is better"] if scores.better != "unknown" else []
+    told = unit_words(scores)
     name = index.name("scatter", scores.name, criterion)
     drawing = charts.scatter(
         frame,
         name=name,
         alt=with_badges(f"Scatter of {scores.name} against {words}, SRCC {srcc}", badges),
-        x=scores.name + (f" ({', '.join(told)})" if told else ""),
+        x=scores.name + (f" ({told})" if told else ""),
         y=words,
         spots={row["item"]: index.spot(row["item"], _told(row, scores.name, words, both)) for row in both.to_dicts()},
     )
-    notes = [f"SRCC {srcc}; n = {index.things(both.height)}."]
-    notes.append(f"Curve: {_FORMS[fit.curve.form]}{f'; {fit.note}' if fit.note else ''}.")
+    turned = " (direction turned)" if scores.better == "lower" else ""
+    notes = [f"SRCC{turned} {srcc}; n = {index.things(both.height)}."]
+    notes.append(f"Curve: {_FORMS[curve.form]}{f'; {note}' if note else ''}.")
     if factor:
         notes.append(f"Shapes: {factor}.")
     if both.height > _MOST_BARS and both["low"].null_count() < both.height:
         notes.append("Intervals of people's scores are in their table.")
     return Plate(name, f"{scores.name} and {words}", " ".join(notes), frame, drawing, badges)
+
+
+def _curve(both: pl.DataFrame, predictor: str, criterion: str | None, index: Index) -> tuple[Curve, str]:
+    """The curve behind the agreement table if it was kept, else the same fit made again; and what to know of it."""
+    kept = index.material.agreement.notes.get("curves", ()) if index.material.agreement is not None else ()
+    for entry in kept:
+        if (entry["predictor"], entry["criterion"]) == (predictor, criterion) and entry["form"] != "logistic4":
+            return Curve(entry["form"], tuple(entry["parameters"])), str(entry.get("note") or "")
+    fit = fit_logistic(both["x"].to_numpy(), both["y"].to_numpy())
+    return fit.curve, fit.note
 
 
 _FORMS = {

@@ -10,8 +10,8 @@ import polars as pl
 from ..scores import Scores
 from . import charts
 from .blocks import Block, Cell, Folded, Head, Missing, Plate, Plates, Prose, Row, Section, Strip, Table, Tile
+from .digits import count, decimals_for, fixed, ranks, with_interval
 from .index import MOST_ROWS, Index
-from .numbers import count, decimals_for, fixed, ranks, with_interval
 from .ranked import apart, factor_of, ranked, score_axis, score_decimals, unit_words
 from .words import criterion_words, with_badges
 
@@ -91,7 +91,7 @@ def _distribution(scores: Scores, criterion: str | None, index: Index) -> Plate 
     words, badges = criterion_words(criterion), index.material.human_badges
     frame = _histogram(values)
     middle, deviation = float(np.median(values)), float(values.std(ddof=1))
-    decimals = decimals_for([], [deviation])
+    decimals = decimals_for([2 * deviation / len(values) ** 0.5])
     told = f"median {fixed(middle, decimals)}, standard deviation {fixed(deviation, decimals)}"
     n = count(len(values), factor_of(scores) or index.thing)
     name = index.name("distribution", criterion)

@@ -9,7 +9,7 @@ import polars as pl
 
 from ..errors import BadConfig
 from ..scores import Agreement, Scores
-from .numbers import MINUS, fixed, ranks, with_interval
+from .digits import MINUS, fixed, ranks, with_interval
 from .ranked import factor_of, ranked, score_decimals
 from .svg import clean
 from .words import STATISTICS, criterion_words, statistic_words

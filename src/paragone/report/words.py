@@ -23,22 +23,37 @@ class StatisticWords(NamedTuple):
     """How a statistic of agreement is shown."""
 
     label: str
-    good: Literal["far", "high", "low", ""]
-    """Which is better: far from 0 (the sign is the direction of the metric), high or low; empty: nothing is marked."""
+    good: Literal["high", "low", ""]
+    """Which end is better; empty: unknown, and nothing is marked."""
     hint: str = ""
     """What it is and which end is good, for the head of its column."""
+    main: bool = False
+    """Whether it stands in the first table; the others are folded away."""
+    signed: bool = False
+    """Whether its sign is the direction of the predictor, so that a predictor without one is judged by its size."""
 
 
 STATISTICS = {
-    "srcc": StatisticWords("SRCC", "far", "Spearman, far from 0 is better"),
-    "plcc_fitted": StatisticWords("PLCC fitted", "high", "Pearson after the logistic, higher is better"),
-    "plcc": StatisticWords("PLCC", "far", "Pearson, raw, far from 0 is better"),
-    "krcc": StatisticWords("KRCC", "far", "Kendall's tau-b, far from 0 is better"),
-    "rmse": StatisticWords("RMSE", "low", "after the logistic, lower is better"),
-    "outlier_ratio": StatisticWords("Outlier ratio", "low", "lower is better"),
-    "accuracy": StatisticWords("Pair accuracy", "high", "on pairs that people tell apart, higher is better"),
+    "srcc": StatisticWords("SRCC", "high", "Spearman, higher is better", main=True, signed=True),
+    "plcc": StatisticWords(
+        "PLCC fitted", "high", "Pearson after the 5-parameter logistic, higher is better", main=True
+    ),
+    "krcc": StatisticWords("KRCC", "high", "Kendall's tau-b, higher is better", main=True, signed=True),
+    "rmse": StatisticWords("RMSE", "low", "after the logistic, unit of people's scores, lower is better", main=True),
+    "outlier_ratio": StatisticWords(
+        "Outlier ratio", "low", "errors beyond people's interval, lower is better", main=True
+    ),
+    "pairwise_accuracy": StatisticWords(
+        "Pair accuracy", "high", "on pairs that people tell apart, higher is better", main=True
+    ),
+    "plcc_raw": StatisticWords("PLCC raw", "high", "Pearson of the scores as they are, higher is better", signed=True),
+    "plcc_4": StatisticWords("PLCC fitted, 4", "high", "after the 4-parameter logistic, higher is better"),
+    "plcc_oof": StatisticWords("PLCC out of fold", "high", "curves that did not see the item, higher is better"),
+    "rmse_star": StatisticWords("RMSE*", "low", "errors beyond people's interval, lower is better"),
+    "auc_different": StatisticWords("AUC different", "high", "different against similar pairs, higher is better"),
+    "auc_better": StatisticWords("AUC better", "high", "better against worse of a pair, higher is better"),
 }
-"""Statistics in the order of the table."""
+"""Statistics in the order of the tables."""
 
 CONSISTENCY = {
     "icc_2_1": "ICC(2,1): one person's rating",
