@@ -23,6 +23,7 @@ __all__ = [
     "json_option",
     "jobs_option",
     "output_option",
+    "plain",
     "quiet_option",
     "say",
 ]
@@ -130,16 +131,17 @@ def say(line: str, *, quiet: bool = False) -> None:
 
 def emit(document: Mapping[str, Any]) -> None:
     """Print one JSON document; what is no number is null."""
-    click.echo(json.dumps(_plain(document), ensure_ascii=False, allow_nan=False))
+    click.echo(json.dumps(plain(document), ensure_ascii=False, allow_nan=False))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value as JSON knows it: what is no finite number is null, what has no word of its own is text."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Path):

@@ -66,7 +66,10 @@ def to_measure(
     if is_folder_of_ours(places):
         return Benchmark.read(places[0] if places else Path()), []
     listed = from_files(list(places) or [Path()], content=content, style=style)
-    return listed.benchmark, list(listed.notes)
+    skipped = listed.skipped
+    return listed.benchmark, [
+        f"{len(skipped)} files are no pictures and were skipped: {skipped[0]}, ..."
+    ] if skipped else []
 
 
 def measured(
@@ -157,9 +160,8 @@ def compared(
     return compare(
         people[0],
         *predictors,
-        groups=_factor(factor, items, human) if factor else None,
-        group=factor or "group",
-        clusters=_factor(cluster, items, human) if cluster else None,
+        group=_factor(factor, items, human) if factor else None,
+        cluster=_factor(cluster, items, human) if cluster else None,
         replicates=replicates,
         seed=seed,
     )
@@ -176,20 +178,20 @@ def _directed(made: Scores, better: Mapping[str, str]) -> Scores:
 
 
 def _factor(factor: str, items: Path | None, human: Path) -> pl.DataFrame:
-    """Columns item, level, from the table of items that was named or the benchmark above the scores."""
+    """Columns item and the factor, from the table of items that was named or the benchmark above the scores."""
     if items is not None:
         frame = open_table(items).frame
         if not {"item", factor} <= set(frame.columns):
             raise UnknownName.among(
                 factor, [name for name in frame.columns if name != "item"], f"factor in {items.name}"
             )
-        return frame.select("item", pl.col(factor).alias("level")).drop_nulls()
+        return frame.select("item", factor).drop_nulls()
     folder = human.resolve().parent.parent
     if not is_benchmark(folder):
         raise BadConfig(f"factor '{factor}' needs a table of items (--items) or a benchmark folder", where=factor)
-    return Benchmark.read(folder).levels(factor)
+    return Benchmark.read(folder).levels(factor).rename({"level": factor})
 
 
 def warnings_of(agreement: Agreement) -> list[str]:
-    """Lines that a reader of the agreement must see."""
-    return [str(line) for line in agreement.notes.get("warnings", ())]
+    """Lines that a reader of the agreement must see: figures that are undefined, and why."""
+    return [str(line) for line in agreement.notes.get("undefined", ())]

@@ -48,18 +48,20 @@ def simulate_folder(
     benchmark = Benchmark.read(folder)
     made = Plan.read(folder / "plan.csv")
     truth = Scores.read(latent) if latent else latent_scores(benchmark, seed=seed)
-    observers = Observers(taste_sd=taste, careless=careless, **_scale(folder / "study.toml"))
+    low, high, step = _scale(folder / "study.toml")
+    observers = Observers(taste_sd=taste, careless=careless, low=low, high=high, step=step)
     answers = write_table(simulate(made, truth, seed=seed, observers=observers), folder / "answers.csv")
     replace(benchmark, simulated=True).write(folder)
     return [answers, truth.write(folder / "scores" / "simulated-truth.csv")]
 
 
-def _scale(path: Path) -> dict[str, float]:
-    """The rating scale of the study, where it has one."""
-    if not path.is_file():
-        return {}
-    rated = [stage for stage in read_study(path).stage if isinstance(stage, RatingStage)]
-    return {"low": rated[0].low, "high": rated[0].high, "step": rated[0].step} if rated else {}
+def _scale(path: Path) -> tuple[float, float, float]:
+    """Low end, high end and step of the study's rating scale; the default where it has none."""
+    stages = read_study(path).stage if path.is_file() else []
+    for stage in stages:
+        if isinstance(stage, RatingStage):
+            return stage.low, stage.high, stage.step
+    return Observers().low, Observers().high, Observers().step
 
 
 def collect_folder(folder: Path, *, answers: Path | None = None) -> tuple[list[Path], Mapping[str, Any]]:

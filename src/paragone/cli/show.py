@@ -1,0 +1,83 @@
+"""Verbs that show: demo, report, list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .options import emit, json_option, quiet_option, say, seed_option, show_frame
+
+__all__ = ["demo", "list_", "report"]
+
+_FOLDER = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("folder", type=_FOLDER, default=Path("demo"))
+@click.option("--force", is_flag=True, help="Replace a demo that is there.")
+@seed_option
+@quiet_option
+def demo(folder: Path, force: bool, seed: int, quiet: bool) -> None:
+    """Run a whole small loop on shipped pictures, with simulated participants.
+
+    Stylises the pictures that come with the package, plans a study, lets simulated participants answer it, screens, scores,
+    measures, compares, and ends by naming FOLDER/report.html. Every number that rests on the answers is labelled simulated.
+
+    Example: paragone demo demo
+    """
+    from ..loop.demo import demo as run_demo
+
+    page = run_demo(folder, seed=seed, force=force, quiet=quiet, say=lambda line: say(line, quiet=quiet))
+    click.echo(str(page))
+
+
+@click.command()
+@click.argument("folder", type=_FOLDER, default=Path())
+@click.option("-o", "--output", type=_FOLDER, help="The page; default: report.html of the folder.")
+@click.option("--title", help="Title of the page; default: the benchmark's name.")
+@json_option
+def report(folder: Path, output: Path | None, title: str | None, as_json: bool) -> None:
+    """Write one HTML page about all of it.
+
+    Reads whatever lies in FOLDER: benchmark, answers, screening.csv, consistency.csv, scores/, agreement.csv. Parts that
+    are missing are named with the verb that adds them. Figures also go to figures/ as SVG with the CSV behind each.
+
+    Example: paragone report my-benchmark
+    """
+    from ..loop.gather import gather
+    from ..report import report as write
+
+    page = write(gather(folder, title=title), output or folder / "report.html")
+    if as_json:
+        emit({"report": str(page)})
+    else:
+        click.echo(str(page))
+
+
+@click.command("list")
+@click.argument("what", type=click.Choice(["estimators", "metrics", "sources", "stylisers"]))
+@json_option
+def list_(what: str, as_json: bool) -> None:
+    """List estimators, metrics, sources or stylisers.
+
+    Prints name, one line, what each needs and whether it is available here; with --json every fact about each.
+
+    Example: paragone list metrics --json
+    """
+    import polars as pl
+
+    from ..loop.listing import listing
+
+    rows = listing(what)
+    if as_json:
+        import json
+
+        from .options import plain
+
+        click.echo(json.dumps(plain(rows), ensure_ascii=False))
+        return
+    columns = [
+        name for name in ("name", "summary", "reads", "better", "needs", "available", "reason") if name in rows[0]
+    ]
+    show_frame(pl.DataFrame([{name: row.get(name) for name in columns} for row in rows]))

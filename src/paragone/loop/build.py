@@ -1,0 +1,222 @@
+"""A benchmark folder from pictures or from a public layout, and the check of everything in one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..benchmark import Benchmark
+from ..design import read_study
+from ..errors import BadConfig, NotFound, ParagoneError, WouldOverwrite
+from ..images import read_image
+from ..judgements import Ratings, Votes
+from ..make import Coverage, coverage, new_benchmark
+from ..parallel import track
+from ..plan import Plan
+from ..provenance import changed_inputs
+from ..scores import Agreement, Scores
+from ..sources import Imported, import_source
+from ..study import read_answers
+
+__all__ = ["check_folder", "import_into", "new_folder"]
+
+
+def new_folder(
+    folder: Path,
+    pattern: str,
+    *,
+    root: Path | None = None,
+    references: Mapping[str, str] | None = None,
+    criteria: Sequence[str] = (),
+    name: str = "",
+    force: bool = False,
+) -> tuple[Benchmark, Coverage]:
+    """Make a benchmark folder of pictures that match a pattern.
+
+    Args:
+        folder: where benchmark.toml and items.csv go.
+        pattern: path with a placeholder per factor, below `root`.
+        root: where the pictures lie; None: `folder`.
+        references: factor -> pattern of its reference pictures.
+        criteria: what is judged.
+        name: of the benchmark; empty: the folder's name.
+        force: replace a benchmark that is there.
+
+    Raises:
+        WouldOverwrite: the folder holds a benchmark and `force` is off.
+        BadConfig, BadInput, NotFound, UnknownName: as `new_benchmark`.
+    """
+    _free(folder, force)
+    made = new_benchmark(
+        pattern,
+        folder=root or folder,
+        criteria=list(criteria),
+        references=references,
+        name=name or folder.resolve().name,
+    )
+    moved = _moved(made, folder)
+    moved.write(folder)
+    return moved, coverage(moved)
+
+
+def import_into(
+    source: str | None,
+    path: Path,
+    folder: Path,
+    *,
+    copy: bool = False,
+    force: bool = False,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[Imported, list[Path]]:
+    """Read a known layout, or any table, and write what it holds into a folder.
+
+    Args:
+        source: name of the layout; None: recognised.
+        path: what is read.
+        folder: where benchmark, votes, ratings and scores go.
+        copy: copy the pictures too; else the benchmark points to where they are.
+        force: replace what is there.
+        options: of the source's reader.
+
+    Returns:
+        What was read, and the files written.
+
+    Raises:
+        WouldOverwrite: one of the files is there and `force` is off.
+    """
+    found = import_source(source, path, **(options or {}))
+    written: list[Path] = []
+    if found.benchmark is not None:
+        _free(folder, force)
+    for noun, name in ((found.votes, "votes.csv"), (found.ratings, "ratings.csv")):
+        if noun is not None and (folder / name).exists() and not force:
+            raise WouldOverwrite(f"'{folder / name}' exists; --force replaces it", where=str(folder / name))
+    if found.benchmark is not None:
+        made = _copied(found.benchmark, folder) if copy else _moved(found.benchmark, folder)
+        made.write(folder)
+        written.append(folder / "benchmark.toml")
+    if found.votes is not None:
+        written.append(found.votes.write(folder / "votes.csv"))
+    if found.ratings is not None:
+        written.append(found.ratings.write(folder / "ratings.csv"))
+    written += [made.write(folder / "scores" / f"{made.name}.csv") for made in found.scores]
+    return found, written
+
+
+def _free(folder: Path, force: bool) -> None:
+    if (folder / "benchmark.toml").exists() and not force:
+        raise WouldOverwrite(
+            f"'{folder}' holds a benchmark; --force replaces it, or name another folder", where=str(folder)
+        )
+
+
+def _moved(benchmark: Benchmark, folder: Path) -> Benchmark:
+    """The same benchmark seen from another folder: its picture paths lead from there."""
+
+    def seen(image: str) -> str:
+        return Path(os.path.relpath(benchmark.folder / image, folder)).as_posix()
+
+    def column(frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.with_columns(pl.col("image").map_elements(seen, return_dtype=pl.String))
+
+    return replace(benchmark, items=column(benchmark.items), references=column(benchmark.references), folder=folder)
+
+
+def _copied(benchmark: Benchmark, folder: Path) -> Benchmark:
+    pictures = [*benchmark.items["image"].drop_nulls(), *benchmark.references["image"]]
+    for image in track(pictures, "copying pictures"):
+        target = folder / image
+        if Path(image).is_absolute() or ".." in Path(image).parts:
+            raise BadConfig(f"picture '{image}' lies outside the source's folder; import without --copy", where=image)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(benchmark.folder / image, target)
+    return replace(benchmark, folder=folder)
+
+
+def check_folder(folder: Path, *, pictures: bool = True, quiet: bool = True) -> tuple[list[str], list[str]]:
+    """Check everything that lies in a folder.
+
+    Args:
+        folder: what is checked.
+        pictures: also decode every picture.
+        quiet: show no progress bar.
+
+    Returns:
+        Faults (something is broken) and remarks (something may surprise), one line each.
+
+    Raises:
+        NotFound: there is no such folder, or it holds nothing of ours.
+    """
+    if not folder.is_dir():
+        raise NotFound.path(folder, "folder")
+    faults: list[str] = []
+    remarks: list[str] = []
+    benchmark = _tried(faults, folder / "benchmark.toml", lambda _: Benchmark.read(folder))
+    tables: dict[str, Any] = {}
+    for name, read in (
+        ("votes", Votes.read),
+        ("ratings", Ratings.read),
+        ("plan", Plan.read),
+        ("answers", read_answers),
+    ):
+        for ending in (".csv", ".parquet"):
+            found = _tried(faults, folder / f"{name}{ending}", read)
+            if found is not None:
+                tables[name] = found
+    study = _tried(faults, folder / "study.toml", read_study)
+    agreement = _tried(faults, folder / "agreement.csv", Agreement.read)
+    scores = [
+        made
+        for file in sorted((folder / "scores").glob("*.csv"))
+        if (made := _tried(faults, file, Scores.read)) is not None
+    ]
+    if not (benchmark or tables or study or agreement or scores or faults):
+        raise NotFound(f"'{folder}' holds nothing that paragone reads", where=str(folder))
+    if benchmark is not None:
+        _items_known(benchmark, tables, scores, faults)
+        if pictures:
+            _pictures(benchmark, faults, remarks, quiet)
+    for made in scores:
+        remarks += [f"scores/{made.name}: {line}; make it again" for line in changed_inputs(made.made, folder)]
+    return faults, remarks
+
+
+def _tried(faults: list[str], path: Path, read: Any) -> Any:
+    if not path.is_file():
+        return None
+    try:
+        return read(path)
+    except ParagoneError as error:
+        faults += [f"{path.name}: {fault}" for fault in getattr(error, "faults", (error.message,))]
+        return None
+
+
+def _items_known(benchmark: Benchmark, tables: Mapping[str, Any], scores: Sequence[Scores], faults: list[str]) -> None:
+    known = set(benchmark.items["item"])
+    for name in ("votes", "ratings"):
+        if name in tables:
+            strange = sorted(set(tables[name].items) - known)
+            if strange:
+                faults.append(f"{name}: {len(strange)} items are not in items.csv, for example '{strange[0]}'")
+    for made in scores:
+        strange = sorted(set(made.frame["item"].drop_nulls()) - known)
+        if strange:
+            faults.append(f"scores/{made.name}: {len(strange)} items are not in items.csv, for example '{strange[0]}'")
+
+
+def _pictures(benchmark: Benchmark, faults: list[str], remarks: list[str], quiet: bool) -> None:
+    without = benchmark.items["image"].null_count()
+    if without:
+        remarks.append(f"items.csv: {without} of {benchmark.items.height} items have no picture")
+    shown = [*benchmark.items["image"].drop_nulls(), *benchmark.references["image"]]
+    for image in track(shown, "checking pictures", quiet=quiet):
+        try:
+            read_image(benchmark.folder / image)
+        except ParagoneError as error:
+            faults.append(error.message)
