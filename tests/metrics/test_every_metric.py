@@ -14,6 +14,7 @@ from paragone.errors import BadImage
 from paragone.metric import Metric
 from paragone.metrics import METRICS, describe
 from paragone.metrics.describe import available
+from paragone.metrics.worker import REFERENCE_RESIZER
 
 RECORDS = [METRICS.get(name) for name in METRICS.builtin]
 READY = [record for record in RECORDS if available(record) and record.level == "item" and "prompt" not in record.inputs]
@@ -43,6 +44,11 @@ def test_the_record_says_everything(record: Metric) -> None:
     told = str(record.compute.__doc__)
     assert "Returns:" in told or "ame arguments" in told  # a family is documented once
     assert len(told) > 60
+
+
+@pytest.mark.parametrize("record", [one for one in RECORDS if one.same_size], ids=lambda record: record.name)
+def test_the_resizer_of_references_stands_in_the_definition(record: Metric) -> None:
+    assert f"ref-{REFERENCE_RESIZER}" in record.definition.split("/")
 
 
 def test_definitions_are_unique() -> None:

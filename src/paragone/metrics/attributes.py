@@ -141,7 +141,7 @@ def si(image: NDArray[Any]) -> float:
     y = luma(as_picture(image))
     across = ndimage.sobel(y, axis=1)[1:-1, 1:-1]
     down = ndimage.sobel(y, axis=0)[1:-1, 1:-1]
-    magnitude = np.hypot(across, down)
+    magnitude = np.sqrt(across * across + down * down)
     return float((magnitude - magnitude.flat[0]).std())
 
 

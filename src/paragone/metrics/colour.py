@@ -8,12 +8,13 @@ size. `colour-histogram` asks whether the same colours occur together and satura
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..images import as_picture, lab
+from ..images import Picture, as_picture, lab
 from ..metric import Metric
 
 __all__ = ["COLOUR_HISTOGRAM", "COLOUR_TRANSPORT", "colour_histogram", "colour_transport"]
@@ -47,22 +48,32 @@ def colour_histogram(image: NDArray[Any], style: NDArray[Any]) -> float:
     return math.sqrt(min(1.0, 0.5 * float(np.square(p - q).sum())))
 
 
-def _shares(picture: NDArray[np.float32]) -> NDArray[np.float64]:
+_STRIP = 1 << 15  # pixels at a time: what is worked on stays in the processor's cache, and large pictures fit
+
+
+def _strips(picture: Picture) -> Iterator[NDArray[np.float64]]:
+    """CIELAB colours (k, 3) of the picture's pixels, strip by strip."""
+    pixels = picture.reshape(-1, 1, 3)
+    for start in range(0, len(pixels), _STRIP):
+        yield lab(pixels[start : start + _STRIP]).reshape(-1, 3)
+
+
+def _shares(picture: Picture) -> NDArray[np.float64]:
     """(11 * 20 * 22,) share of the pixels at each node."""
-    colours = lab(picture).reshape(-1, 3)
-    lower, weights = [], []
-    for channel, (origin, nodes) in enumerate(zip(_ORIGIN, _NODES, strict=True)):
-        place = np.clip((colours[:, channel] - origin) / _STEP, 0.0, nodes - 1)
-        below = np.minimum(place.astype(np.int64), nodes - 2)
-        lower.append(below)
-        weights.append((1.0 - (place - below), place - below))
     total = np.zeros(math.prod(_NODES))
-    for corner in np.ndindex(2, 2, 2):
-        index = np.ravel_multi_index([lower[axis] + corner[axis] for axis in range(3)], _NODES)
-        weight = weights[0][corner[0]] * weights[1][corner[1]] * weights[2][corner[2]]
-        total += np.bincount(index, weights=weight, minlength=total.size)
-    shares: NDArray[np.float64] = total / len(colours)
-    return shares
+    for colours in _strips(picture):
+        lower, weights = [], []
+        for channel, (origin, nodes) in enumerate(zip(_ORIGIN, _NODES, strict=True)):
+            place = np.clip((colours[:, channel] - origin) / _STEP, 0.0, nodes - 1)
+            below = np.minimum(place.astype(np.int64), nodes - 2)
+            lower.append(below)
+            weights.append((1.0 - (place - below), place - below))
+        base = np.ravel_multi_index(lower, _NODES)
+        for corner in np.ndindex(2, 2, 2):
+            weight = weights[0][corner[0]] * weights[1][corner[1]] * weights[2][corner[2]]
+            index = base + np.ravel_multi_index(corner, _NODES)
+            total += np.bincount(index, weights=weight, minlength=total.size)
+    return total / (picture.size // 3)
 
 
 def colour_transport(image: NDArray[Any], style: NDArray[Any]) -> float:
@@ -85,13 +96,21 @@ def colour_transport(image: NDArray[Any], style: NDArray[Any]) -> float:
         Rubner, Tomasi and Guibas, "The earth mover's distance as a metric for image retrieval", IJCV 40(2), 2000;
         on the line it is the area between the quantile functions.
     """
-    colours = [lab(as_picture(array)).reshape(-1, 3) for array in (image, style)]
-    return sum(_moved(colours[0][:, channel], colours[1][:, channel]) for channel in range(3)) / 3.0
+    first, second = (_sorted(as_picture(array)) for array in (image, style))
+    return sum(_moved(x, y) for x, y in zip(first, second, strict=True)) / 3.0
+
+
+def _sorted(picture: Picture) -> NDArray[np.float64]:
+    """(3, pixels) the values of L*, a* and b*, each in rising order."""
+    values = np.empty((3, picture.size // 3))
+    for number, colours in enumerate(_strips(picture)):
+        values[:, number * _STRIP : number * _STRIP + len(colours)] = colours.T
+    values.sort(axis=1)
+    return values
 
 
 def _moved(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Area between the quantile functions of two samples."""
-    x, y = np.sort(x), np.sort(y)
+    """Area between the quantile functions of two samples in rising order."""
     if len(x) == len(y):
         return float(np.abs(x - y).mean())
     whole = len(x) * len(y)  # breakpoints of both step functions, in units of 1 / whole

@@ -99,7 +99,7 @@ def _records(metrics: Sequence[str | Metric]) -> list[Metric]:
             raise BadInput(f"two different metrics are named '{record.name}'; rename one", where=record.name)
         if record.level != "item":
             raise BadInput(
-                f"metric '{record.name}' scores sets of pictures, not single ones; measure does not do that yet",
+                f"metric '{record.name}' scores sets of pictures; measure scores single ones",
                 where=record.name,
             )
         if record.inputs[:1] != ("image",):

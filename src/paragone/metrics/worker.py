@@ -77,6 +77,11 @@ class _Loaded:
             self.raw = None
         return self.picture
 
+    def size(self) -> int:
+        """Bytes that it holds."""
+        pictures = [*self.sized.values(), *([] if self.picture is None else [self.picture])]
+        return sum(picture.nbytes for picture in pictures) + len(self.raw or b"")
+
     def at(self, height: int, width: int) -> Picture:
         """The decoded picture at another size; the last size is kept."""
         assert self.picture is not None
@@ -137,18 +142,20 @@ class Worker:
         return Answer(item.name, tuple(outcomes), digests)
 
 
-_KEPT = 8  # references that a worker holds decoded at a time
+_KEPT = 8  # most references that a worker keeps
+_KEPT_BYTES = 1 << 28  # and most memory that they may take, decoded; the last one is kept in any case
 
 
 def _shared(source: Source | None, references: OrderedDict[Any, _Loaded], name: str) -> _Loaded:
     """The reference from the store, where it is put if it is not there."""
     key = source if isinstance(source, Path) or source is None else id(source)
-    if key not in references:
-        references[key] = _load(source, f"reference of {name}")
-        if len(references) > _KEPT:
-            references.popitem(last=False)
-    else:
+    if key in references:
         references.move_to_end(key)
+        return references[key]
+    held = sum(one.size() for one in references.values())
+    while references and (len(references) >= _KEPT or held > _KEPT_BYTES):
+        held -= references.popitem(last=False)[1].size()
+    references[key] = _load(source, f"reference of {name}")
     return references[key]
 
 
