@@ -3,7 +3,8 @@
 A picture is `float32`, RGB, (h, w, 3), sRGB-coded, in [0, 1], C-contiguous. It becomes that at the door, once:
 `read_image` for files, `as_picture` for arrays. What a file may be, and what is made of it:
 
-- grey (1, 8 or 16 bit) is shown on all three channels; 16 bits keep their precision, in colour as well;
+- grey (1, 8 or 16 bit) is shown on all three channels; 16 bits keep their precision, in PNG and TIFF in colour as well
+  (16-bit colour in PPM and JPEG 2000 comes with 8);
 - a palette is looked up; CMYK and YCbCr are converted as Pillow does, without profiles;
 - what is transparent is laid over **white**, in sRGB values, as a browser page would show it;
 - the EXIF orientation is applied; embedded colour profiles are **not**: numbers are taken as sRGB;

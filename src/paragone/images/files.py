@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import struct
 import warnings
@@ -28,8 +29,16 @@ MAX_PIXELS = 80_000_000
 MAX_BYTES = 1 << 29
 """Largest file that is read, 512 MiB; our choice."""
 
-_FORMATS_READ = ("AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "PNG", "PPM", "TIFF", "WEBP")
+_READ = ("AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "PNG", "PPM", "TIFF", "WEBP")
 """Pillow's other readers are left out: some start programs (EPS), none is a format in which pictures are judged."""
+
+
+@functools.cache
+def _readers() -> tuple[str, ...]:
+    """Those of `_READ` that this build of Pillow has."""
+    Image.init()
+    return tuple(name for name in _READ if name in Image.OPEN)
+
 
 _BROKEN = (
     OSError,
@@ -104,7 +113,7 @@ def decode_image(raw: bytes, *, where: str = "picture") -> Picture:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # damaged metadata is no matter; Pillow's bomb warning is answered below
         try:
-            with Image.open(io.BytesIO(raw), formats=_FORMATS_READ) as image:
+            with Image.open(io.BytesIO(raw), formats=_readers()) as image:
                 width, height = image.size
                 if width * height > MAX_PIXELS:
                     raise _too_large(where, f"{width} x {height} pixels are")
@@ -168,7 +177,7 @@ def _wide_channels(image: Image.Image, raw: bytes) -> NDArray[np.float32] | None
         return None
     name, _, order = str(rawmode).partition(";16")
     other = "RGBA" if count == 2 else f"{name};16{_OTHER_HALF[order]}"
-    with Image.open(io.BytesIO(raw), formats=_FORMATS_READ) as second:
+    with Image.open(io.BytesIO(raw), formats=_readers()) as second:
         assert isinstance(second, ImageFile.ImageFile)
         second.tile = [tile._replace(args=_renamed(tile.args, other)) for tile in second.tile]
         low = np.asarray(second)
