@@ -35,7 +35,7 @@ def mos(opinions: Opinions) -> Estimate:
         TooFew: there are no ratings.
 
     Source:
-        ITU-R BT.500-15, Annex 1, section 2.2; ITU-T P.910 (2023), section 12.
+        ITU-R BT.500-15, Annex 1, section 2.2.
     """
     data = usable(opinions)
     return averaged(data, data.value, {})

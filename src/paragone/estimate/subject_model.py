@@ -79,7 +79,7 @@ def p910(
         NotConverged: the limit was reached.
 
     Source:
-        ITU-T P.910 (2023), Annex E; ITU-R BT.500-15, section 2.5; Li et al., "A Simple Model for Subject Behavior in
+        ITU-T P.910 (2023), Annex E; ITU-R BT.500-15, Annex 1; Li et al., "A Simple Model for Subject Behavior in
         Subjective Experiments", 2020. The prior is ours.
     """
     _check(prior, stderr)
@@ -337,7 +337,7 @@ P910 = Estimator(
     reads="ratings",
     summary="maximum likelihood with each participant's bias and inconsistency, steadied by a prior",
     unit="rating scale",
-    source="ITU-T P.910 (2023), Annex E; ITU-R BT.500-15, section 2.5; the prior is ours",
+    source="ITU-T P.910 (2023), Annex E; ITU-R BT.500-15, Annex 1; the prior is ours",
     replicate=_replicate,
     shrinks=True,
     likelihood=_likelihood,

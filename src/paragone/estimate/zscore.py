@@ -94,7 +94,7 @@ def zscore_mos(opinions: Opinions, *, per: Per = "participant", scale: Scale = "
         TooFew: no participant has two different ratings.
 
     Source:
-        Li et al., "A Perceptual Quality Assessment Exploration for AIGC Images", 2023, section 3; n - 1 as in
+        Zhang et al., "A Perceptual Quality Assessment Exploration for AIGC Images", arXiv 2303.12618, 2023; n - 1 as in
         Seshadrinathan et al., "Study of Subjective and Objective Quality Assessment of Video", IEEE TIP 19(6), 2010.
     """
     data = usable(opinions)
@@ -142,7 +142,7 @@ ZSCORE_MOS = Estimator(
     reads="ratings",
     summary="mean of the ratings after each participant's own mean and spread were taken out",
     unit="the named scale (0-5)",
-    source="Li et al., A Perceptual Quality Assessment Exploration for AIGC Images, 2023, section 3",
+    source="Zhang et al., A Perceptual Quality Assessment Exploration for AIGC Images, arXiv 2303.12618, 2023",
     replicate=_replicate,
     options={
         "per": "whose mean and standard deviation: participant (all sessions together; default) or session",

@@ -110,7 +110,7 @@ def correlation_with_mean(
         (p,) in [-1, 1]; NaN with fewer than three items in common or without spread on either side.
 
     Source:
-        ITU-T P.913 (2021), section 12.3 (against all).
+        ITU-T P.913 (2021) (against all).
     """
     cell, inverse = np.unique(participant * n + item, return_inverse=True)
     own = np.bincount(inverse, value) / np.bincount(inverse)
