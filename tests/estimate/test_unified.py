@@ -51,8 +51,8 @@ def truth(n: int, seed: int) -> np.ndarray:
 
 
 def both(seed: int, n: int = 7) -> tuple[Comparisons, Opinions]:
-    q = truth(n, seed)
-    return pairs(q, 200, seed + 1), ratings(q, 4, seed + 2)
+    q = np.random.default_rng(seed).permutation(np.linspace(-1.5, 1.5, n))  # far enough apart for both to agree on
+    return pairs(q, 200, seed + 1), ratings(q, 4, seed + 2, c=1.0)
 
 
 @FEW

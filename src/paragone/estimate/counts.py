@@ -86,10 +86,11 @@ def count(comparisons: Comparisons) -> Counts:
     )
 
 
-def laplacian(incidence: sparse.csr_array, bend: Floats) -> Floats:
-    """B' diag(bend) B as a dense (n, n) matrix, for the (E, n) incidence B of scores in differences."""
-    product = incidence.T @ incidence.multiply(bend[:, None]).tocsr()
-    dense: Floats = product.toarray()
+def laplacian(low: Ints, high: Ints, weight: Floats, n: int) -> Floats:
+    """(n, n) dense sum over edges of weight (e_low - e_high)(e_low - e_high)', e being unit vectors."""
+    across: Floats = np.bincount(low * n + high, weight, n * n).reshape(n, n).astype(np.float64)
+    dense = -across - across.T
+    dense.flat[:: n + 1] += np.bincount(low, weight, n) + np.bincount(high, weight, n)
     return dense
 
 

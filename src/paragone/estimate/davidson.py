@@ -158,7 +158,8 @@ class _Davidson:
         return Point(value, np.append(gradient, slope), matrix, curvature, diagonal)
 
     def _matrix(self, bend: Floats) -> Floats:
-        return laplacian(self.incidence, bend) + self.gauge
+        c = self.counts
+        return laplacian(c.low, c.high, bend / c.temperature**2, c.n) + self.gauge
 
     def _curve(self, v: Floats, bend: Floats) -> Floats:
         bent: Floats = self.incidence.T @ (bend * (self.incidence @ v)) + self.gauge * v.sum()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.special import log_ndtr
 
 from paragone.errors import BadConfig
@@ -43,24 +44,48 @@ class Belief(NamedTuple):
     """(M,) 1 / (prior + 0.1)."""
 
     def coupled(self, v: Floats) -> Floats:
-        """Minus the second derivatives in x, without `bend`, times v: (E,) or (E, k) to the same shape.
+        """Minus the second derivatives in x, without `bend`, times v (E,).
 
-        With J = d prior / dz = diag(many' leaning) - pi' diag(many) leaning over the entries z, that is
+        With J = d density / dz = diag(rise) - pi' diag(many) leaning over the entries z, rise = leaning' many, that is
         (J' diag(pull^2) J + sum_c many_c leaning_cf leaning_cg (pull_f + pull_g - 2 pi_c' pull)) / 2, folded from
         entries to pairs.
         """
-        columns = v.reshape(v.shape[0], -1)
-        size = v.shape[0]
-        z = np.concatenate([columns, -columns, np.zeros((self.pull.size - 2 * size, columns.shape[1]))])
-        many, pull = self.many[:, None], self.pull[:, None]
-        rise = (self.many @ self.leaning)[:, None]
-        leant = many * (self.leaning @ z)
-        change = pull**2 * (rise * z - self.pi.T @ leant)
-        out = rise * change - self.leaning.T @ (many * (self.pi @ change))
-        out += pull * (self.leaning.T @ leant) + self.leaning.T @ (many * (self.leaning @ (pull * z)))
-        out -= 2.0 * (self.leaning.T @ ((self.pi @ self.pull)[:, None] * leant))
-        folded: Floats = ((out[:size] - out[size : 2 * size]) / 2.0).reshape(v.shape)
+        size = v.size
+        z = np.concatenate([v, -v, np.zeros(self.pull.size - 2 * size)])
+        rise = self.many @ self.leaning
+        leant = self.many * (self.leaning @ z)
+        change = self.pull**2 * (rise * z - leant @ self.pi)
+        out = rise * change - (self.many * (self.pi @ change)) @ self.leaning
+        out += self.pull * (leant @ self.leaning) + (self.many * (self.leaning @ (self.pull * z))) @ self.leaning
+        out -= 2.0 * ((self.pi @ self.pull) * leant) @ self.leaning
+        folded: Floats = (out[:size] - out[size : 2 * size]) / 2.0
         return folded
+
+    def coupled_diagonal(self) -> Floats:
+        """(E,) the part of `coupled` that is a diagonal over pairs: that of diag(rise) diag(pull^2) diag(rise)."""
+        own = (self.pull * (self.many @ self.leaning)) ** 2
+        size = self.slope.size
+        diagonal: Floats = (own[:size] + own[size : 2 * size]) / 2.0
+        return diagonal
+
+    def coupled_rest(self, incidence: sparse.csr_array) -> Floats:
+        """`coupled` less its diagonal part as a dense (n, n) matrix over items, for x = incidence @ scores.
+
+        The C counts are few beside the pairs, so all products pass through (C, n).
+        """
+        size = self.slope.size
+
+        def at_items(rows: Floats) -> Floats:
+            return np.asarray((rows[:, :size] - rows[:, size : 2 * size]) @ incidence)
+
+        many = self.many[:, None]
+        rise, pull2 = self.many @ self.leaning, self.pull**2
+        leant = many * at_items(self.leaning)
+        mixed = at_items(self.pi * (rise * pull2)).T @ leant
+        tugged = at_items(self.leaning * self.pull).T @ leant
+        own = (self.pi * pull2) @ self.pi.T - np.diag(2.0 * (self.pi @ self.pull) / self.many)
+        dense: Floats = (leant.T @ own @ leant - mixed - mixed.T + tugged + tugged.T) / 2.0
+        return dense
 
 
 class DistancePrior(NamedTuple):

@@ -194,7 +194,7 @@ class _Mixed:
         level = self.gauge - self.ridge / self.n
 
         def matrix() -> Floats:
-            scores = laplacian(self.incidence, bend) + self.ridge * np.eye(self.n) + level
+            scores = laplacian(self.low, self.high, bend, self.n) + self.ridge * np.eye(self.n) + level
             return np.block([[scores, mixed[:, None]], [mixed[None, :], np.array([[own]])]])
 
         def curvature(v: Floats) -> Floats:

@@ -127,7 +127,7 @@ class _Surface:
             return Point(
                 value,
                 self.incidence.T @ slope,
-                lambda: laplacian(self.incidence, bend) + self.gauge,
+                lambda: self._matrix(bend),
                 lambda v: self._curve(v, bend),
                 self._diagonal(bend),
             )
@@ -135,8 +135,7 @@ class _Surface:
         bend = bend + belief.bend
 
         def matrix() -> Floats:
-            coupled: Floats = self.incidence.T @ belief.coupled(self.incidence.toarray())
-            return laplacian(self.incidence, bend) + self.gauge + coupled
+            return self._matrix(bend + belief.coupled_diagonal()) + belief.coupled_rest(self.incidence)
 
         def curvature(v: Floats) -> Floats:
             coupled: Floats = self.incidence.T @ belief.coupled(self.incidence @ v)
@@ -157,6 +156,10 @@ class _Surface:
                 f"answers between {groups} groups of items are unanimous and the prior does not hold them at a finite "
                 "distance; collect more answers or use bradley-terry-ridge"
             )
+
+    def _matrix(self, bend: Floats) -> Floats:
+        c = self.counts
+        return laplacian(c.low, c.high, bend / (SIGMA * c.temperature) ** 2, c.n) + self.gauge
 
     def _curve(self, v: Floats, bend: Floats) -> Floats:
         bent: Floats = self.incidence.T @ (bend * (self.incidence @ v)) + self.gauge * v.sum()

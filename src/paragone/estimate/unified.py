@@ -158,6 +158,7 @@ class _Joint:
         self.low = np.searchsorted(self.items, self.edges.i)
         self.high = np.searchsorted(self.items, self.edges.j)
         rows, share = np.arange(self.low.size), 1.0 / (SIGMA * self.edges.temperature)
+        self.share = share
         places = (np.concatenate([rows, rows]), np.concatenate([self.low, self.high]))
         self.incidence = sparse.csr_array((np.concatenate([share, -share]), places), shape=(rows.size, self.size))
         self.squared = self.incidence.multiply(self.incidence).tocsr()
@@ -203,7 +204,7 @@ class _Joint:
         level = self.gauge - self.narrow / s
 
         def matrix() -> Floats:
-            scores = laplacian(self.incidence, bend) + np.diag(own) + level
+            scores = laplacian(self.low, self.high, bend * self.share**2, s) + np.diag(own) + level
             return np.block([[scores, cross], [cross.T, corner]])
 
         def curvature(u: Floats) -> Floats:
