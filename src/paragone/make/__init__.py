@@ -4,6 +4,17 @@
 stylisers; `demo_benchmark` makes a small benchmark from the pictures that the package ships.
 """
 
+from .demo import broken_version, demo_benchmark, demo_pictures, with_broken
 from .new import Coverage, Survey, coverage, new_benchmark, survey
 
-__all__ = ["Coverage", "Survey", "coverage", "new_benchmark", "survey"]
+__all__ = [
+    "Coverage",
+    "Survey",
+    "broken_version",
+    "coverage",
+    "demo_benchmark",
+    "demo_pictures",
+    "new_benchmark",
+    "survey",
+    "with_broken",
+]

@@ -1,0 +1,26 @@
+"""`Styliser`: the record that says everything about one way of stylising."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Styliser"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Styliser:
+    """A way of stylising: its function, and the facts that docs, tests and tables read."""
+
+    name: str
+    """The word users type, and the level of the factor 'method' that its results carry."""
+    run: Callable[..., Any]
+    """run(content, style, *, seed) -> result; pictures are (h, w, 3) float32 sRGB in [0, 1], the result has the
+    content's size. Values slightly outside [0, 1] are clipped by `stylise`."""
+    summary: str
+    """What the result looks like, in one line."""
+    source: str
+    """Authors, title, year and section of each published part."""
+    strategy: str
+    """What it takes from the style picture and how: 'colour', 'colour and texture', 'palette', ..."""
