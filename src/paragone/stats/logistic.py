@@ -40,6 +40,17 @@ class Curve:
             return np.asarray((b[0] - b[1]) * expit((v - b[2]) / abs(b[3])) + b[1])
         return np.asarray(b[0] * v + b[1])
 
+    def turned(self, sign: float) -> Curve:
+        """The same mapping for x times `sign` (1 or -1): turned(-1)(-x) equals self(x)."""
+        if sign > 0:
+            return self
+        b = self.parameters
+        if self.form == "logistic5":
+            return Curve(self.form, (b[0], -b[1], -b[2], -b[3], b[4]))
+        if self.form == "logistic4":
+            return Curve(self.form, (b[1], b[0], -b[2], b[3]))
+        return Curve(self.form, (-b[0], b[1]))
+
 
 @dataclass(frozen=True)
 class LogisticFit:
@@ -139,6 +150,7 @@ def out_of_fold(
     *,
     form: Literal["logistic5", "logistic4"] = "logistic5",
     monotone: bool = True,
+    max_slope: float = math.inf,
     folds: int = 5,
 ) -> float:
     """Pearson's r of y with predictions from curves that did not see the item: `plcc` without its flattery.
@@ -151,6 +163,7 @@ def out_of_fold(
         y: as there.
         form: as there.
         monotone: as there.
+        max_slope: as there.
         folds: parts, >= 2.
 
     Returns:
@@ -169,7 +182,8 @@ def out_of_fold(
     predicted = np.empty(len(a))
     for k in range(folds):
         held = part == k
-        predicted[held] = fit_logistic(a[~held], b[~held], form=form, monotone=monotone).curve(a[held])
+        fit = fit_logistic(a[~held], b[~held], form=form, monotone=monotone, max_slope=max_slope)
+        predicted[held] = fit.curve(a[held])
     return _correlation(predicted, b)
 
 

@@ -26,7 +26,8 @@ MIN_SLOPE = 0.05
 
 _SLOPES = 24  # grid rows, MIN_SLOPE to STEEP
 _CENTRES = 41  # grid columns
-_REFINED = 6  # cells that are refined roughly
+_REFINED = 6  # cells that are looked at more closely
+_ZOOMS = 4  # how often
 _POLISHED = 3  # rough minima that are refined to the last digit
 _STEPS = 40.0  # |slope (x - centre)| at which a sigmoid equals 0 or 1 to float64: a step
 _STEEPEST = 1e15  # where no limit is set: float64 tells no nearer neighbours apart
@@ -83,21 +84,42 @@ class _Problem:
         self.x0 = x - x.mean()
         self.xx, self.xy, self.yy = float(self.x0 @ self.x0), float(self.x0 @ self.y0), float(self.y0 @ self.y0)
 
-    def search(self) -> list[tuple[float, float, float]]:
-        """Slope, centre and error of rough minima, best first."""
+    def search(self) -> list[tuple[float, float]]:
+        """Slope and centre of rough minima, best first."""
         slopes = np.geomspace(MIN_SLOPE, min(STEEP, self.limit), _SLOPES)
         grid = np.array([(s, c) for s in slopes for c in self._centres(s)])
-        starts = [grid[i] for i in _local_minima(self._many(grid).reshape(_SLOPES, _CENTRES))[:_REFINED]]
+        errors = self._many(grid)
+        chosen = _local_minima(errors.reshape(_SLOPES, _CENTRES))[:_REFINED]
+        cells, errors = self._zoomed(grid[chosen], errors[chosen], 0.2, 0.5 / grid[chosen, 0] + 0.1)
         steps = _steps(self.x, self.y, straight=self.straight)
-        steps = steps[steps[:, 0] <= self.limit]
+        steps = steps[steps[:, 0] <= min(self.limit, _STEEPEST)]
         if len(steps):
-            starts += [steps[i] for i in np.argsort(self._many(steps), kind="stable")[: _REFINED // 2]]
-        rough = [self._refine(float(slope), float(centre), digits=3) for slope, centre in starts]
-        return sorted(rough, key=lambda found: found[2])
+            by_step = self._many(steps)
+            chosen = np.argsort(by_step, kind="stable")[:_REFINED]
+            steep, by_step = self._zoomed(steps[chosen], by_step[chosen], 2.5, _STEPS / steps[chosen, 0])
+            cells, errors = np.concatenate([cells, steep]), np.concatenate([errors, by_step])
+        return [(float(cells[i, 0]), float(cells[i, 1])) for i in np.argsort(errors, kind="stable")]
 
-    def polish(self, rough: list[tuple[float, float, float]]) -> tuple[float, float]:
+    def _zoomed(self, cells: Floats, errors: Floats, log_slope: float, centre: Floats) -> tuple[Floats, Floats]:
+        """Each cell moved to the best place of ever finer grids around it, the first of the given half widths."""
+        size = np.column_stack([np.full(len(cells), log_slope), centre])
+        offsets = np.stack(np.meshgrid(np.linspace(-1, 1, 7), np.linspace(-1, 1, 7)), axis=-1).reshape(-1, 2)
+        for _ in range(_ZOOMS):
+            around = cells[:, None, :] + np.zeros_like(offsets)[None]
+            around[:, :, 0] *= np.exp(size[:, :1] * offsets[None, :, 0])
+            around[:, :, 1] += size[:, 1:] * offsets[None, :, 1]
+            around[:, :, 0] = np.clip(around[:, :, 0], MIN_SLOPE, min(self.limit, _STEEPEST))
+            found = self._many(around.reshape(-1, 2)).reshape(len(cells), -1)
+            best = found.argmin(axis=1)
+            least = found[np.arange(len(cells)), best]
+            better = least < errors
+            cells = np.where(better[:, None], around[np.arange(len(cells)), best], cells)
+            errors, size = np.where(better, least, errors), size / 2.5
+        return cells, errors
+
+    def polish(self, rough: list[tuple[float, float]]) -> tuple[float, float]:
         """Slope and centre of the best minimum, to the last digit; of equally good ones the gentlest."""
-        fine = [self._refine(slope, centre, digits=9) for slope, centre, _ in rough[:_POLISHED]]
+        fine = [self._refine(slope, centre) for slope, centre in rough[:_POLISHED]]
         least = min(error for _, _, error in fine)
         slope, centre, _ = min(found for found in fine if found[2] <= least + _EQUAL * self.yy)
         return slope, centre
@@ -113,7 +135,7 @@ class _Problem:
         outer = np.geomspace(0.8, 8.0, 6) / slope
         return np.sort(np.concatenate([inner, self.low - outer, self.high + outer]))
 
-    def _refine(self, slope: float, centre: float, *, digits: int) -> tuple[float, float, float]:
+    def _refine(self, slope: float, centre: float) -> tuple[float, float, float]:
         """Slope, centre and error at the nearest minimum, by Nelder and Mead's simplex."""
         reach = 10.0 / MIN_SLOPE
         bounds = math.log(MIN_SLOPE), math.log(min(self.limit, _STEEPEST))
@@ -125,12 +147,9 @@ class _Problem:
             s, c = place(z)
             return float(self.errors(np.array([s]), np.array([c]))[0])
 
-        start, size = np.array([math.log(slope), centre]), np.array([0.15, 0.25 / slope])
-        if digits > 3:
-            size /= 10.0
+        start, size = np.array([math.log(slope), centre]), np.array([0.03, 0.05 / slope])
         simplex = np.array([start, start - size * [1.0, 0.0], start + size * [0.0, 1.0]])
-        options = {"initial_simplex": simplex, "maxiter": 60 * digits}
-        options |= {"xatol": 10.0**-digits, "fatol": 10.0 ** (-digits - 3) * max(self.yy, 1e-300)}
+        options = {"initial_simplex": simplex, "maxiter": 400, "xatol": 1e-8, "fatol": _EQUAL * max(self.yy, 1e-300)}
         found, before = minimize(cost, start, method="Nelder-Mead", options=options), cost(start)
         if before - found.fun <= _EQUAL * self.yy:  # a step may stand anywhere in its gap: leave it in the middle
             return slope, centre, before

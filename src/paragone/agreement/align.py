@@ -1,0 +1,132 @@
+"""Join a predictor with people: the same items, the right criterion, larger means better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..errors import BadInput
+from ..scores import Scores
+from ..stats.statistic import Floats, normal_quantile
+
+__all__ = ["Matched", "matches"]
+
+
+@dataclass(frozen=True)
+class Matched:
+    """One predictor beside people on one criterion: m items that both scored, in the order of their ids."""
+
+    predictor: str
+    criterion: str | None
+    """People's criterion."""
+    items: list[str]
+    x: Floats
+    """(m,) the predictor, turned so that larger means better (as it is where that is unknown)."""
+    y: Floats
+    """(m,) people."""
+    half: Floats
+    """(m,) half widths of people's 95 % intervals; NaN where there is none."""
+    draws: Floats | None
+    """(r, m) people's joint replicates, or None."""
+    sign: float
+    """-1 where the predictor was turned, else 1."""
+    notes: dict[str, Any]
+    """How many items each side had alone, or had no score for."""
+
+    @property
+    def stderr(self) -> Floats:
+        """(m,) standard errors of people's scores, from the intervals."""
+        return self.half / normal_quantile(0.95)
+
+    def subset(self, kept: Sequence[int] | np.ndarray[Any, np.dtype[np.int64]]) -> Matched:
+        """The same for some of the items, by position."""
+        at = np.asarray(kept, dtype=np.int64)
+        return Matched(
+            self.predictor,
+            self.criterion,
+            [self.items[i] for i in at],
+            self.x[at],
+            self.y[at],
+            self.half[at],
+            None if self.draws is None else self.draws[:, at],
+            self.sign,
+            self.notes,
+        )
+
+
+def matches(human: Scores, machine: Scores) -> Iterator[Matched]:
+    """The predictor beside people for each criterion that it speaks to.
+
+    A predictor's scores without a criterion speak to every criterion of people; scores with one speak to the equal
+    criterion only, or, where people's is unnamed, to that. Where a predictor has several for one, each is a predictor
+    of its own, called 'name (criterion)'.
+
+    Raises:
+        BadInput: one side scores items and the other levels of a factor.
+    """
+    if human.frame.height and machine.frame.height and human.key != machine.key:
+        sides = {"item": "items", "level": "levels of a factor"}
+        raise BadInput(
+            f"{human.name} scores {sides[human.key]} and {machine.name} scores {sides[machine.key]}; "
+            "score both by item or both by the same factor",
+            where=machine.name,
+        )
+    for criterion in human.criteria:
+        own = machine.criteria
+        if criterion is None:
+            spoken = own
+        else:
+            spoken = [criterion] if criterion in own else [None] if None in own else []
+        for theirs in spoken:
+            name = machine.name if len(spoken) == 1 else f"{machine.name} ({theirs or 'unnamed'})"
+            yield _matched(human, machine, criterion, theirs, name)
+
+
+def _matched(human: Scores, machine: Scores, criterion: str | None, theirs: str | None, name: str) -> Matched:
+    people, ours = _keyed(human.of_criterion(criterion)), _keyed(machine.of_criterion(theirs))
+    both = people.join(ours, on="key", how="inner", suffix="_machine").sort("key")
+    usable = both.filter(_scored("score", "status") & _scored("score_machine", "status_machine"))
+    sign = -1.0 if (machine.better == "lower") != (human.better == "lower") else 1.0
+    items = usable["key"].to_list()
+    notes: dict[str, Any] = {
+        "predictor": name,
+        "criterion": criterion,
+        "compared": usable.height,
+        "only_people": people.height - both.height,
+        "only_machine": ours.height - both.height,
+        "without_score": both.height - usable.height,
+        "turned": sign < 0,
+    }
+    if machine.better == "unknown":
+        notes["direction"] = "unknown which end is better; a larger score was taken as better"
+    y = usable["score"].to_numpy().astype(np.float64)
+    half = (usable["high"] - usable["low"]).cast(pl.Float64).fill_null(np.nan).to_numpy() / 2.0
+    x = sign * usable["score_machine"].to_numpy().astype(np.float64)
+    return Matched(name, criterion, items, x, y, half, _draws(human, criterion, usable["id"].to_list()), sign, notes)
+
+
+def _keyed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows with `key`, what identifies them across tables, and `id`, their column in the draws."""
+    identity = pl.coalesce("item", "level")
+    levelled = pl.col("item").is_null() & pl.col("of").is_not_null()
+    key = pl.when(levelled).then(pl.format("{}={}", "of", "level")).otherwise(identity)
+    return frame.select(pl.lit("").alias("key") if frame.is_empty() else key.alias("key"), identity.alias("id"), "*")
+
+
+def _scored(score: str, status: str) -> pl.Expr:
+    return pl.col(score).is_not_null() & pl.col(score).is_finite() & (pl.col(status) == "ok")
+
+
+def _draws(human: Scores, criterion: str | None, ids: list[str]) -> Floats | None:
+    if human.draws is None or not ids or any(name not in human.draws.columns for name in ids):
+        return None
+    rows = human.draws
+    if "criterion" in rows.columns:
+        rows = rows.filter(pl.col("criterion").eq_missing(criterion))
+    values = rows.select(ids).to_numpy().astype(np.float64)
+    values = values[~np.isnan(values).any(axis=1)]
+    return values if len(values) >= 2 else None

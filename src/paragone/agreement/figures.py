@@ -1,0 +1,298 @@
+"""The statistics of one predictor against people, and their replicates over resampled items."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from ..stats.correlation import (
+    kendall,
+    kendall_replicates,
+    pearson,
+    pearson_replicates,
+    spearman,
+    spearman_replicates,
+)
+from ..stats.discrimination import (
+    Pairs,
+    better_worse,
+    better_worse_replicates,
+    different_similar,
+    different_similar_replicates,
+    outlier_ratio,
+    pairwise_accuracy,
+    pairwise_accuracy_replicates,
+    rmse_interval,
+    rmse_star,
+    significant_pairs,
+)
+from ..stats.logistic import LogisticFit, fit_logistic, out_of_fold
+from ..stats.resample import percentile_interval
+from ..stats.statistic import Floats, Statistic
+from .align import Matched
+
+__all__ = ["DEFAULT_STATISTICS", "MAPPING_PARAMETERS", "STATISTICS", "Case", "Figure", "resampled"]
+
+DEFAULT_STATISTICS = (
+    "srcc",
+    "krcc",
+    "plcc_raw",
+    "plcc",
+    "plcc_4",
+    "plcc_oof",
+    "rmse",
+    "outlier_ratio",
+    "pairwise_accuracy",
+    "auc_different",
+    "auc_better",
+)
+
+MAPPING_PARAMETERS = 5
+"""Parameters of the mapping behind rmse and rmse_star."""
+_AREA_WORK = 40_000_000  # pairs times resamples that one area is worth: some seconds
+
+
+@dataclass(eq=False)
+class Case:
+    """One predictor, one criterion, some items; what several statistics or tests share is computed once."""
+
+    data: Matched
+    statistics: tuple[str, ...]
+    max_slope: float
+    level: float
+    weights: Floats | None = None
+    """(r, m) resampling counts of the items; None: nothing is resampled."""
+    parent: Case | None = None
+    """The case of all items, whose curves a part of the items uses; None for all items."""
+    _fits: dict[str, LogisticFit] = field(default_factory=dict)
+    _values: dict[str, Statistic] = field(default_factory=dict)
+    _draws: dict[str, Floats | None] = field(default_factory=dict)
+
+    def value(self, name: str) -> Statistic:
+        """One statistic, with the interval that it has without resampling."""
+        if name not in self._values:
+            n = len(self.data.items)
+            few = Statistic.undefined(n, f"{n} common items; three or more are needed")
+            self._values[name] = few if n < 3 else STATISTICS[name].value(self)
+        return self._values[name]
+
+    def draws(self, name: str) -> Floats | None:
+        """(r,) replicates of one statistic, the curve held fixed; None where it has none."""
+        if name not in self._draws:
+            make = STATISTICS[name].replicates
+            none = make is None or self.weights is None or len(self.data.items) < 3
+            self._draws[name] = None if none or make is None or self.weights is None else make(self, self.weights)
+        return self._draws[name]
+
+    def part(self, kept: Sequence[int], *, resample: bool = False) -> Case:
+        """The case of some of the items, by position, under the curves of all."""
+        weights = self.weights[:, list(kept)] if resample and self.weights is not None else None
+        return Case(self.data.subset(kept), self.statistics, self.max_slope, self.level, weights, parent=self)
+
+    def with_scores(self, y: Floats) -> Case:
+        """The case with other scores of people, under the same curves and the same pairs that people tell apart."""
+        other = Case(replace(self.data, y=y), self.statistics, self.max_slope, self.level, parent=self)
+        other.__dict__["pairs"] = self.pairs
+        return other
+
+    def fit(self, form: Literal["logistic5", "logistic4"] = "logistic5") -> LogisticFit:
+        """The monotone logistic, fitted on all items."""
+        if self.parent is not None:
+            return self.parent.fit(form)
+        if form not in self._fits:
+            self._fits[form] = fit_logistic(self.data.x, self.data.y, form=form, max_slope=self.max_slope)
+        return self._fits[form]
+
+    def mapped(self, form: Literal["logistic5", "logistic4"] = "logistic5") -> Floats:
+        """(m,) the predictor on people's scale."""
+        return self.fit(form).curve(self.data.x)
+
+    @property
+    def parameters(self) -> int:
+        """Degrees of freedom that the curve took from these items: none from a part of the items."""
+        return MAPPING_PARAMETERS if self.parent is None else 0
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """Which pairs people tell apart: by their joint replicates, else by their intervals; None where neither is."""
+        d = self.data
+        if d.draws is not None and len(d.items) >= 2:
+            return significant_pairs(d.y, draws=d.draws)
+        if np.isnan(d.half).all():
+            return None
+        return significant_pairs(d.y, stderr=d.stderr)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A statistic: what it says, how it is computed, and how it is resampled."""
+
+    summary: str
+    value: Callable[[Case], Statistic]
+    replicates: Callable[[Case, Floats], Floats | None] | None = None
+    larger_is_better: bool = True
+
+
+def _mapped_plcc(form: Literal["logistic5", "logistic4"]) -> Callable[[Case], Statistic]:
+    def value(case: Case) -> Statistic:
+        found = pearson(case.mapped(form), case.data.y, level=case.level)
+        return found._replace(note=found.note or case.fit(form).note)
+
+    return value
+
+
+def _mapped_replicates(form: Literal["logistic5", "logistic4"]) -> Callable[[Case, Floats], Floats]:
+    def replicates(case: Case, weights: Floats) -> Floats:
+        return pearson_replicates(case.mapped(form), case.data.y, weights)
+
+    return replicates
+
+
+def _out_of_fold(case: Case) -> Statistic:
+    n = len(case.data.items)
+    if case.parent is not None:
+        return Statistic.undefined(n, "given for all items only")
+    r = out_of_fold(case.data.x, case.data.y, max_slope=case.max_slope)
+    if math.isnan(r):
+        return Statistic.undefined(n, "fewer than ten items, or a constant side")
+    return Statistic(r, math.nan, math.nan, n, "five folds")
+
+
+def _error(case: Case) -> Floats:
+    return case.data.y - case.mapped()
+
+
+def _rmse(case: Case) -> Statistic:
+    return rmse_interval(_error(case), case.parameters, level=case.level)
+
+
+def _rmse_replicates(case: Case, weights: Floats) -> Floats:
+    n = len(case.data.items)
+    scale = n / (n - case.parameters) if n > case.parameters else math.nan
+    return np.asarray(np.sqrt(weights @ _error(case) ** 2 / weights.sum(axis=1) * scale))
+
+
+def _outliers(case: Case) -> Statistic:
+    if np.isnan(case.data.half).all():
+        return Statistic.undefined(0, "people's scores have no intervals")
+    return outlier_ratio(_error(case), case.data.half, level=case.level)
+
+
+def _outlier_replicates(case: Case, weights: Floats) -> Floats | None:
+    known = ~np.isnan(case.data.half)
+    if not known.any():
+        return None
+    out = (np.abs(_error(case)) > case.data.half)[known].astype(np.float64)
+    w = weights[:, known]
+    total = w.sum(axis=1)
+    return np.asarray(np.divide(w @ out, total, out=np.full(len(w), np.nan), where=total > 0))
+
+
+def _rmse_star(case: Case) -> Statistic:
+    if np.isnan(case.data.half).all():
+        return Statistic.undefined(0, "people's scores have no intervals")
+    return rmse_star(_error(case), case.data.half, case.parameters)
+
+
+def _of_pairs(compute: Callable[[Floats, Pairs], Statistic]) -> Callable[[Case], Statistic]:
+    def value(case: Case) -> Statistic:
+        if case.pairs is None:
+            return Statistic.undefined(0, "people's scores have neither intervals nor replicates")
+        return compute(case.data.x, case.pairs)
+
+    return value
+
+
+def _pair_replicates(
+    compute: Callable[[Floats, Pairs, Floats], Floats], *, area: bool
+) -> Callable[[Case, Floats], Floats | None]:
+    def replicates(case: Case, weights: Floats) -> Floats | None:
+        pairs = case.pairs
+        if pairs is None or not pairs.significant.any() or (area and pairs.significant.all()):
+            return None
+        few = max(100, _AREA_WORK // max(len(pairs.first), 1)) if area else len(weights)
+        drawn = np.full(len(weights), np.nan)
+        drawn[:few] = compute(case.data.x, pairs, weights[:few])
+        return drawn
+
+    return replicates
+
+
+STATISTICS: Mapping[str, Figure] = {
+    "srcc": Figure(
+        "Spearman's rank correlation",
+        lambda case: spearman(case.data.x, case.data.y, level=case.level),
+        lambda case, weights: spearman_replicates(case.data.x, case.data.y, weights),
+    ),
+    "krcc": Figure(
+        "Kendall's tau-b",
+        lambda case: kendall(case.data.x, case.data.y, level=case.level),
+        lambda case, weights: kendall_replicates(case.data.x, case.data.y, weights),
+    ),
+    "plcc_raw": Figure(
+        "Pearson's correlation of the scores as they are",
+        lambda case: pearson(case.data.x, case.data.y, level=case.level),
+        lambda case, weights: pearson_replicates(case.data.x, case.data.y, weights),
+    ),
+    "plcc": Figure(
+        "Pearson's correlation after the monotone 5-parameter logistic",
+        _mapped_plcc("logistic5"),
+        _mapped_replicates("logistic5"),
+    ),
+    "plcc_4": Figure(
+        "Pearson's correlation after the 4-parameter logistic",
+        _mapped_plcc("logistic4"),
+        _mapped_replicates("logistic4"),
+    ),
+    "plcc_oof": Figure("Pearson's correlation with curves that did not see the item", _out_of_fold),
+    "rmse": Figure(
+        "root-mean-square error after the 5-parameter logistic, n - 5 degrees of freedom",
+        _rmse,
+        _rmse_replicates,
+        larger_is_better=False,
+    ),
+    "rmse_star": Figure("the same beyond people's own intervals", _rmse_star, larger_is_better=False),
+    "outlier_ratio": Figure(
+        "share of items whose error exceeds people's 95 % half width",
+        _outliers,
+        _outlier_replicates,
+        larger_is_better=False,
+    ),
+    "pairwise_accuracy": Figure(
+        "share of the pairs people tell apart that are ordered as they do",
+        _of_pairs(pairwise_accuracy),
+        _pair_replicates(pairwise_accuracy_replicates, area=False),
+    ),
+    "auc_different": Figure(
+        "area with which differences separate pairs people tell apart from the others",
+        _of_pairs(different_similar),
+        _pair_replicates(different_similar_replicates, area=True),
+    ),
+    "auc_better": Figure(
+        "area with which differences say which of two items people find better",
+        _of_pairs(better_worse),
+        _pair_replicates(better_worse_replicates, area=True),
+    ),
+}
+"""Every statistic that `compare` knows, by the name in the table."""
+
+
+def resampled(found: Statistic, draws: Floats | None, level: float, *, recentre: bool = False) -> Statistic:
+    """The statistic with the percentile interval of its replicates, where it has any.
+
+    `recentre` moves the replicates so that their mean is the statistic: replicates of people's scores carry their noise
+    twice, which weakens every correlation.
+    """
+    if draws is None or not found.defined:
+        return found
+    known = draws[~np.isnan(draws)]
+    if len(known) < 2:
+        return found
+    shift = found.value - float(known.mean()) if recentre else 0.0
+    bounds = percentile_interval(known + shift, level=level)
+    return found._replace(low=float(bounds.low), high=float(bounds.high))
