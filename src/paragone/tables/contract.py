@@ -92,19 +92,24 @@ def checked(
     ]
     if faults:
         raise BadTable.of_faults(where, faults)
+    held = dict(zip(frame.columns, frame.null_count().row(0), strict=True)) if frame.width else {}
     made: list[pl.Series] = []
+    empty: list[pl.Expr] = []
     for column in schema.columns:
-        if column.name in frame.columns:
+        nothing = held.get(column.name, frame.height) == frame.height
+        if column.name in frame.columns and not (nothing and column.nullable):
             name = shown((called or {}).get(column.name, column.name))
             series, wrong = _converted(frame[column.name], column, name, rows)
             made.append(series)
             faults.extend(wrong)
         else:
-            made.append(pl.Series(column.name, [None], dtype=_DTYPES[column.kind]).new_from_index(0, frame.height))
+            empty.append(pl.lit(None, dtype=_DTYPES[column.kind]).alias(column.name))
     if faults:
         raise BadTable.of_faults(where, faults)
-    rest = [frame[name] for name in frame.columns if name not in schema.names]
-    return pl.DataFrame([*made, *rest]) if made or rest else frame
+    rest = [name for name in frame.columns if name not in schema.names]
+    typed = pl.DataFrame(made) if made else frame.select(pl.int_range(pl.len()).alias("\0row"))
+    # A literal null takes no memory until somebody fills it: ten million votes have half a dozen such columns.
+    return typed.with_columns(*empty, *(frame[name] for name in rest)).select(*schema.names, *rest)
 
 
 def _converted(series: pl.Series, column: Column, name: str, rows: pl.Series | None) -> tuple[pl.Series, list[str]]:
