@@ -236,6 +236,11 @@ def test_items_with_one_answer_and_nameless_people_are_told(put: Callable[[str],
     assert "no column names the participants, so all answers count as one unknown person's" in notes
 
 
+def test_answers_of_nameless_people_among_others_are_counted(put: Callable[[str], Path]) -> None:
+    notes = read_ratings(put("participant,item,value\np,i,3\n,i,4\n")).notes
+    assert "answers without a participant, which count as one unknown person's: 1" in notes
+
+
 def test_many_levels_are_counted_without_overflow(put: Callable[[str], Path]) -> None:
     rows = [f"p{k},s{k},g{k},c{k},i{k},j{k},left" for k in range(3000)]
     text = "participant,session,stage,criterion,left,right,choice\n" + "\n".join([*rows, rows[0]]) + "\n"

@@ -62,6 +62,12 @@ def test_what_this_package_wrote_comes_back_as_it_was(tmp_path: Path) -> None:
     assert read.frame.equals(scores.frame)
 
 
+def test_a_settings_file_beside_a_table_does_not_make_it_ours(put: Callable[[str], Path]) -> None:
+    path = put("item,niqe\na,3\n")
+    path.with_suffix(".toml").write_text('title = "notes"\n')
+    assert read_scores(path).noun[0].frame["score"].to_list() == [3.0]
+
+
 def test_a_map_picks_one_column(put: Callable[[str], Path]) -> None:
     (scores,) = read_scores(put("scene,cond,jod,lo\ns,c,9,8\n"), {"item": "scene+cond", "score": "jod"}).noun
     assert scores.frame.select("item", "score").row(0) == ("s/c", 9.0)

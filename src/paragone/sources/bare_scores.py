@@ -9,6 +9,7 @@ import polars as pl
 
 from ..errors import BadTable
 from ..scores import SCORES, Better, Scores
+from ..settings import read_toml
 from ..tables import MISSING, Column, Schema, Table, checked, open_table, shown
 from .cells import clean_number, composed, without_blank_rows
 from .records import Reading
@@ -52,7 +53,7 @@ def read_scores(
         UnknownName: `columns` names a column that is not there.
     """
     path = Path(path)
-    if path.with_suffix(".toml").exists() and not columns:
+    if not columns and _is_ours(path):
         return Reading((Scores.read(path),))
     where = path.name
     columns = columns or {}
@@ -78,6 +79,12 @@ def read_scores(
         made = _wide(table, frame, rows, theirs, keys, path, better, notes)
     mapped = {ours: name for ours, name in theirs.items() if ours != name}
     return Reading(tuple(made), tuple(notes), mapped)
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether this package wrote the table: it says so in the file beside it."""
+    beside = path.with_suffix(".toml")
+    return path.is_file() and beside.is_file() and {"format", "better"} <= set(read_toml(beside))
 
 
 def _long(

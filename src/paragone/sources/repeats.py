@@ -36,6 +36,9 @@ def settle(frame: pl.DataFrame, *, keep_copies: bool = False) -> tuple[pl.DataFr
         if again:
             what = "pairs" if pair else "items"
             notes.append(f"kept answers to {what} that the same participant had answered before: {again}")
+        nameless = frame["participant"].null_count()
+        if nameless:
+            notes.append(f"answers without a participant, which count as one unknown person's: {nameless}")
     else:
         notes.append("no column names the participants, so all answers count as one unknown person's")
     asked = pl.concat([frame["left"], frame["right"]]) if pair else frame["item"]
