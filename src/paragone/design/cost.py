@@ -11,6 +11,7 @@ import polars as pl
 from ..benchmark import Benchmark
 from ..errors import UnknownName
 from ..plan import Plan
+from .checks import BROKEN
 from .pairs import n_components
 from .settings import Study
 
@@ -124,7 +125,7 @@ def exposures(
         part = part.filter(pl.col("stage") == stage)
     shown = pl.concat([part[side].rename("item") for side in ("left", "right", "item")]).drop_nulls()
     counts = shown.to_frame().group_by("item").agg(pl.len().alias("shown"))
-    broken = pl.col("broken_of").is_null() if "broken_of" in benchmark.factors else pl.lit(True)
+    broken = pl.col(BROKEN).is_null() if BROKEN in benchmark.factors else pl.lit(True)
     items = (
         benchmark.items.filter(broken).join(counts, on="item", how="left").with_columns(pl.col("shown").fill_null(0))
     )
@@ -145,8 +146,8 @@ def islands(plan: Plan, benchmark: Benchmark, stages: list[str] | None = None) -
     if pairs.height == 0:
         return None
     items = benchmark.items
-    if "broken_of" in benchmark.factors:
-        items = items.filter(pl.col("broken_of").is_null())
+    if BROKEN in benchmark.factors:
+        items = items.filter(pl.col(BROKEN).is_null())
     row = {item: index for index, item in enumerate(items["item"].to_list())}
     ends = [np.array([row[item] for item in pairs[side].to_list()], dtype=np.int64) for side in ("left", "right")]
     return n_components(items.height, ends[0], ends[1])

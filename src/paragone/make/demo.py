@@ -12,10 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from .. import __version__
 from ..benchmark import Benchmark
+from ..design.checks import BROKEN
 from ..errors import BadConfig, NotFound
 from ..images import Picture, read_image, write_image
 from ..parallel import spread
+from ..settings import read_toml, write_toml
 from ..tables import whole_file
 from .new import new_benchmark
 from .stylise import STYLISERS, stylise
@@ -59,7 +62,7 @@ def demo_benchmark(
     """Make a benchmark in a folder: every chosen styliser on every content and style, references beside them.
 
     Args:
-        folder: where to; result pictures that are there already are kept, others are made.
+        folder: where to; result pictures of the same seed and version that are there already are kept.
         contents, styles: names of shipped pictures.
         methods: names of stylisers; None: all that the package has.
         checks: results that also get a broken version for attention checks, >= 0.
@@ -88,6 +91,7 @@ def demo_benchmark(
     for kind, chosen in (("contents", contents), ("styles", styles)):
         for name in chosen:
             _copied(demo_pictures() / kind / f"{name}.jpg", folder / kind / f"{name}.jpg")
+    _cleared(folder, seed)
     spread(partial(_made, folder=folder, seed=seed), grid, jobs=jobs, label="stylising", quiet=quiet)
     _copied(demo_pictures() / "README.md", folder / "PICTURES.md")
     found = new_benchmark(
@@ -128,8 +132,8 @@ def with_broken(benchmark: Benchmark, n: int, *, seed: int = 0) -> Benchmark:
     """
     if n == 0:
         return benchmark
-    if "broken_of" in benchmark.factors:
-        raise BadConfig("the benchmark has broken versions already; remove them first", where="broken_of")
+    if BROKEN in benchmark.factors:
+        raise BadConfig("the benchmark has broken versions already; remove them first", where=BROKEN)
     shown = benchmark.items.filter(pl.col("image").is_not_null())
     if shown.height < n:
         raise BadConfig(f"{n} broken versions asked for, but {shown.height} items have a picture", where="checks")
@@ -141,8 +145,8 @@ def with_broken(benchmark: Benchmark, n: int, *, seed: int = 0) -> Benchmark:
         write_image(
             broken_version(read_image(benchmark.folder / row["image"]), seed=seed + number), benchmark.folder / image
         )
-        rows.append({**row, "item": f"broken/{row['item']}", "image": image, "broken_of": row["item"]})
-    sound = benchmark.items.with_columns(broken_of=pl.lit(None, dtype=pl.String))
+        rows.append({**row, "item": f"broken/{row['item']}", "image": image, BROKEN: row["item"]})
+    sound = benchmark.items.with_columns(pl.lit(None, dtype=pl.String).alias(BROKEN))
     items = pl.concat([sound, pl.DataFrame(rows, schema=sound.schema)])
     return Benchmark(
         items,
@@ -184,6 +188,16 @@ def _made(job: _Job, *, folder: Path, seed: int) -> None:
     content = read_image(folder / "contents" / f"{job.content}.jpg")
     style = read_image(folder / "styles" / f"{job.style}.jpg")
     write_image(stylise(content, style, job.method, seed=seed), path)
+
+
+def _cleared(folder: Path, seed: int) -> None:
+    """Throw away results that another seed or version made; `results/made.toml` says which one did."""
+    mark, made = folder / "results" / "made.toml", {"seed": seed, "version": __version__}
+    if mark.exists() and read_toml(mark) == made:
+        return
+    for path in (folder / "results").glob("*/*_stylized_*.png"):
+        path.unlink()
+    write_toml(made, mark)
 
 
 def _copied(source: Path, target: Path) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 import polars as pl
 
 from ..benchmark import Benchmark
+from ..design.checks import BROKEN
 from ..errors import BadConfig, BadInput, NotFound, UnknownName
 
 __all__ = ["Coverage", "Survey", "coverage", "new_benchmark", "survey"]
@@ -219,7 +220,7 @@ def coverage(benchmark: Benchmark, rows: str = "", columns: str = "") -> Coverag
         BadInput: the benchmark has no factors.
         UnknownName: no such factor.
     """
-    factors = [factor for factor in benchmark.factors if factor != "broken_of"]
+    factors = [factor for factor in benchmark.factors if factor != BROKEN]
     if not factors:
         raise BadInput("the benchmark has no factors, so there is no grid to fill", where="items")
     rows, columns = rows or factors[0], columns or factors[-1]
@@ -227,8 +228,8 @@ def coverage(benchmark: Benchmark, rows: str = "", columns: str = "") -> Coverag
         if factor not in factors:
             raise UnknownName.among(factor, factors, "factor")
     items = benchmark.items
-    if "broken_of" in benchmark.factors:
-        items = items.filter(pl.col("broken_of").is_null())
+    if BROKEN in benchmark.factors:
+        items = items.filter(pl.col(BROKEN).is_null())
     levels = [items[factor].drop_nulls().unique().sort().to_list() for factor in factors]
     expected = prod(map(len, levels))
     have = set(items.select(factors).iter_rows())

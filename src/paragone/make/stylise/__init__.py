@@ -38,8 +38,8 @@ def stylise(content: Picture, style: Picture, styliser: str | Styliser, *, seed:
     """Return the content picture in the manner of the style picture.
 
     Args:
-        content: (h, w, 3) float32 in [0, 1], both sides at least 16 pixels.
-        style: (h', w', 3) likewise.
+        content: a picture as `as_picture` takes it, both sides at least 16 pixels.
+        style: likewise, of any size.
         styliser: a name of `STYLISERS`, or the object.
         seed: every random choice follows from it, >= 0.
 
@@ -52,8 +52,9 @@ def stylise(content: Picture, style: Picture, styliser: str | Styliser, *, seed:
         BadImage: a picture has the wrong shape or range, or is too small; or the styliser gave no picture.
     """
     chosen = STYLISERS.get(styliser) if isinstance(styliser, str) else styliser
+    content, style = as_picture(content, where="content"), as_picture(style, where="style")
     for name, image in (("content", content), ("style", style)):
-        if min(as_picture(image, where=name).shape[:2]) < _SMALLEST:
+        if min(image.shape[:2]) < _SMALLEST:
             height, width = image.shape[:2]
             raise BadImage(
                 f"{name} picture is {width} x {height} pixels; stylisers need at least {_SMALLEST} a side", where=name
