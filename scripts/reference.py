@@ -10,6 +10,7 @@ import importlib
 import inspect
 import math
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -155,7 +156,7 @@ def _records(base: type) -> Iterator[type]:
 
 def _fields(record: type) -> Iterator[tuple[str, str]]:
     """Field names with the string that stands under each."""
-    tree = ast.parse(inspect.cleandoc(inspect.getsource(record))).body[0]
+    tree = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0]
     assert isinstance(tree, ast.ClassDef)
     for node, after in zip(tree.body, [*tree.body[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
