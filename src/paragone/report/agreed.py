@@ -15,7 +15,7 @@ from .index import Index
 from .ranked import spread_of_n
 from .scattered import MOST_SCATTERS, comparable, scatter_plates
 from .svg import Spot
-from .words import STATISTICS, criterion_words, statistic_words, with_badges
+from .words import STATISTICS, TESTS, criterion_words, statistic_words, with_badges
 
 __all__ = ["agreement_section"]
 
@@ -67,7 +67,11 @@ def agreement_section(index: Index) -> Section:
 
 def _undefined(notes: Mapping[str, Any]) -> list[Block]:
     """Why numbers are missing."""
-    whys = [f"{entry['statistic']}: {entry['why']}" for entry in notes.get("undefined", ()) if entry.get("why")]
+    whys = [
+        f"{statistic_words(entry['statistic']).label} of {entry['predictor']}, {entry['why']}"
+        for entry in notes.get("undefined", ())
+        if entry.get("why") and entry.get("group") is None
+    ]
     found = list(dict.fromkeys(whys))[:_MOST_WHYS]
     return [Prose(f"Undefined values: {'; '.join(found)}.", "small")] if found else []
 
@@ -206,11 +210,11 @@ def _scatters(pooled: pl.DataFrame, index: Index) -> list[Block]:
         return [Missing(why, "paragone report DIR")]
     human = index.material.human
     criteria = [] if human is None else human.criteria
-    more = sum(len(comparable(index.material.machine, criterion)) for criterion in criteria) - len(plates)
-    if more <= 0:
-        return [Plates(plates)]
-    said = f"Drawn are the {MOST_SCATTERS} predictors per criterion that agree best by SRCC."
-    return [Plates(plates), Prose(said, "small")]
+    said = ["Each point is a picture" if index.material.benchmark is not None else "Each point is an item"]
+    said[0] += ", the curve the monotone 5-parameter logistic behind fitted PLCC and RMSE."
+    if sum(len(comparable(index.material.machine, criterion)) for criterion in criteria) > len(plates):
+        said.append(f"Drawn are the {MOST_SCATTERS} predictors per criterion that agree best by SRCC.")
+    return [Plates(plates), Prose(" ".join(said), "small")]
 
 
 def _groups(grouped: pl.DataFrame, index: Index) -> list[Block]:
@@ -292,7 +296,7 @@ def _test_row(row: _Row, index: Index) -> Row:
             _p_cell(row["p"]),
             _p_cell(row["p_holm"]),
             Cell(fixed(row["n"], 0), sort=row["n"]),
-            Cell(str(row["method"] or "")),
+            Cell(TESTS.get(row["method"], str(row["method"] or ""))),
         ]
     )
 

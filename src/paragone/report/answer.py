@@ -53,8 +53,9 @@ def _who(index: Index) -> Prose:
             return Prose("How many people answered is not known.")
         n = index.things(len(index.number)) if index.number else "levels of a factor"
         return Prose(f"Scores of {n} by people; how many of them answered is not known.", "plain", badges)
-    who = count(answers.participants, "person", "people")
-    people = "An unknown number of people" if answers.participants is None else who
+    who = ("simulated participant", "simulated participants") if index.material.made_up else ("person", "people")
+    some = f"An unknown number of {who[1]}"
+    people = some if answers.participants is None else count(answers.participants, *who)
     asked = [criterion_words(name) for name in answers.per_criterion["criterion"] if name is not None]
     on = f" on {count(len(asked), 'criterion', 'criteria')}: {joined(asked)}" if asked else ""
     word, plural = {"votes": ("vote", "votes on pairs"), "ratings": ("rating", "ratings")}.get(

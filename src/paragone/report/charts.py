@@ -51,47 +51,54 @@ def intervals(
     """
     lanes = _lanes(brackets)
     ranked = frame["rank_low"].null_count() < frame.height
-    left = 16 + _LETTER * min(_LABEL, max((len(label) for label in _labels(frame["label"])), default=1))
-    right = 12 + (44 if ranked else 0) + _LANE * (max(lanes.values(), default=-1) + 1)
-    below = 44
-    height = _ROW * frame.height + below + (20 if ranked else 8)
+    places = [ranks(low, high) for low, high in zip(frame["rank_low"], frame["rank_high"], strict=True)]
+    column = 12 + _LETTER * max([4, *(len(place) for place in places)]) if ranked else 0
+    right = 12 + column + _LANE * (max(lanes.values(), default=-1) + 1)
+    above = 20 if ranked else 8
+    height = _ROW * frame.height + 44 + above
     with sheet(WIDTH, height) as figure:
-        axes = _axes(figure, left=left, right=right, below=below, above=20 if ranked else 8, height=height)
-        rows = list(range(frame.height))
-        for row, low, high in zip(rows, frame["low"], frame["high"], strict=True):
+        axes = _rows(figure, frame["label"], right=right, above=above)
+        for row, (low, high) in enumerate(zip(frame["low"], frame["high"], strict=True)):
             if low is not None and high is not None:
                 axes.plot([low, high], [row, row], color=SERIES[0], linewidth=2, marker="|", markersize=7)
         known = frame.with_row_index("row").filter(pl.col("score").is_not_null())
-        axes.scatter(
-            known["score"], known["row"], s=52, color=SERIES[0], edgecolors=COLOURS["paper"], zorder=3, gid="spots-rows"
-        )
+        look = {"color": SERIES[0], "edgecolors": COLOURS["paper"], "zorder": 3}
+        axes.scatter(known["score"], known["row"], s=52, gid="spots-rows", **look)
         if origin is not None:
             axes.axvline(origin, color=COLOURS["muted"], linewidth=1)
-        axes.set_ylim(frame.height - 0.5, -0.5)
-        axes.set_yticks(rows, _labels(frame["label"]))
-        axes.tick_params(axis="y", labelcolor=COLOURS["ink"])
-        axes.grid(visible=False, axis="y")
         axes.set_xlabel(clean(axis))
-        edge = 1 + 6 / (WIDTH - left - right)
         if ranked:
-            place = {"transform": axes.get_yaxis_transform(), "va": "center", "clip_on": False}
-            for row, low, high in zip(rows, frame["rank_low"], frame["rank_high"], strict=True):
-                axes.text(edge, row, ranks(low, high), **place)
-            axes.text(edge, -0.85, "rank", color=COLOURS["muted"], **place)
-        base = edge + (38 if ranked else 0) / (WIDTH - left - right)
-        for (first, last), lane in lanes.items():
-            x = base + _LANE * lane / (WIDTH - left - right)
-            tick = x - 3 / (WIDTH - left - right)
-            axes.plot(
-                [tick, x, x, tick],
-                [first - 0.3, first - 0.3, last + 0.3, last + 0.3],
-                transform=axes.get_yaxis_transform(),
-                color=COLOURS["ink"],
-                linewidth=1.2,
-                clip_on=False,
-            )
+            _rank_column(axes, places)
+        _brackets(axes, lanes, start=6 + column)
         told = None if spots is None else [spots[row] for row in known["row"]]
         return to_svg(figure, name=name, alt=alt, spots={} if told is None else {"spots-rows": told})
+
+
+def _beside(axes: Any, pixels: float) -> float:
+    """Where so many pixels to the right of the axes lie, in fractions of their width."""
+    return float(1 + pixels / (WIDTH * axes.get_position().width))
+
+
+def _rank_column(axes: Any, places: Sequence[str]) -> None:
+    """The ranks beside the rows."""
+    how = {"transform": axes.get_yaxis_transform(), "va": "center", "clip_on": False}
+    for row, text in enumerate(places):
+        axes.text(_beside(axes, 6), row, text, **how)
+    axes.text(_beside(axes, 6), -0.85, "rank", color=COLOURS["muted"], **how)
+
+
+def _brackets(axes: Any, lanes: Mapping[tuple[int, int], int], *, start: float) -> None:
+    """A bracket from its first to its last row, each in its lane, from so many pixels beside the axes on."""
+    for (first, last), lane in lanes.items():
+        x, tick = _beside(axes, start + _LANE * lane), _beside(axes, start + _LANE * lane - 3)
+        axes.plot(
+            [tick, x, x, tick],
+            [first - 0.3, first - 0.3, last + 0.3, last + 0.3],
+            transform=axes.get_yaxis_transform(),
+            color=COLOURS["ink"],
+            linewidth=1.2,
+            clip_on=False,
+        )
 
 
 def histogram(frame: pl.DataFrame, *, name: str, alt: str, axis: str, counted: str = "items") -> Drawing:
@@ -150,7 +157,6 @@ def scatter(
                 color=SERIES[number],
                 edgecolors=COLOURS["paper"],
                 linewidths=0.6,
-                label=_short(level or "", 26),
                 zorder=3,
                 gid=key,
             )
@@ -164,18 +170,18 @@ def scatter(
         axes.plot(curve["x"], curve["y"], color=COLOURS["ink"], linewidth=1.6, zorder=4)
         axes.set_xlabel(clean(x))
         axes.set_ylabel(clean(y))
-        if series:
-            axes.legend(
-                loc="upper left",
-                bbox_to_anchor=(-40 / (WIDTH - 68), -48 / 248),
-                ncols=2,
-                frameon=False,
-                fontsize=12,
-                handletextpad=0.1,
-                columnspacing=1.0,
-                borderaxespad=0,
-            )
+        _legend(axes, series)
         return to_svg(figure, name=name, alt=alt, spots=told)
+
+
+def _legend(axes: Any, series: Sequence[str]) -> None:
+    """Shape and name of each series below the axes, two in a row, in the pixels of a scatter of WIDTH x 300."""
+    place = {"transform": axes.transAxes, "clip_on": False}
+    for number, level in enumerate(series):
+        x = (-36 + 172 * (number % 2)) / (WIDTH - 68)
+        y = -(56 + 20 * (number // 2)) / 248
+        axes.scatter([x], [y], s=40, marker=MARKERS[number], color=SERIES[number], linewidths=0, **place)
+        axes.text(x + 10 / (WIDTH - 68), y, _short(level, 22), va="center", **place)
 
 
 def bars(frame: pl.DataFrame, *, name: str, alt: str, axis: str) -> Drawing:
@@ -187,20 +193,13 @@ def bars(frame: pl.DataFrame, *, name: str, alt: str, axis: str) -> Drawing:
         alt: the figure in a sentence.
         axis: what is counted.
     """
-    left = 16 + _LETTER * min(_LABEL, max((len(label) for label in _labels(frame["label"])), default=1))
-    height = _ROW * frame.height + 52
-    with sheet(WIDTH, height) as figure:
-        axes = _axes(figure, left=left, right=44, below=44, above=8, height=height)
-        rows = list(range(frame.height))
-        axes.barh(rows, frame["count"], height=0.6, color=SERIES[0])
-        for row, number in zip(rows, frame["count"], strict=True):
+    with sheet(WIDTH, _ROW * frame.height + 52) as figure:
+        axes = _rows(figure, frame["label"], right=44, above=8)
+        axes.barh(range(frame.height), frame["count"], height=0.6, color=SERIES[0])
+        for row, number in enumerate(frame["count"]):
             axes.annotate(f"{number:g}", (number, row), xytext=(4, 0), textcoords="offset points", va="center")
-        axes.set_ylim(frame.height - 0.5, -0.5)
-        axes.set_xlim(left=0)
-        axes.set_yticks(rows, _labels(frame["label"]))
-        axes.tick_params(axis="y", labelcolor=COLOURS["ink"])
+        axes.set_xlim(0, max([1, *frame["count"]]) * 1.05)
         axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.grid(visible=False, axis="y")
         axes.set_xlabel(clean(axis))
         return to_svg(figure, name=name, alt=alt)
 
@@ -244,6 +243,19 @@ def strips(frame: pl.DataFrame, *, name: str, alt: str, axis: str) -> Drawing:
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(clean(axis))
         return to_svg(figure, name=name, alt=alt)
+
+
+def _rows(figure: Any, labels: pl.Series, *, right: float, above: float) -> Any:
+    """Axes with one row of _ROW pixels per label, the first on top."""
+    shown = _labels(labels)
+    left = 16 + _LETTER * max([1, *(len(label) for label in shown)])
+    height = _ROW * len(shown) + 44 + above
+    axes = _axes(figure, left=left, right=right, below=44, above=above, height=height)
+    axes.set_ylim(len(shown) - 0.5, -0.5)
+    axes.set_yticks(range(len(shown)), shown)
+    axes.tick_params(axis="y", labelcolor=COLOURS["ink"])
+    axes.grid(visible=False, axis="y")
+    return axes
 
 
 def _axes(figure: Any, *, left: float, right: float, below: float, above: float, height: float) -> Any:

@@ -6,13 +6,15 @@ import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import polars as pl
+
 from .. import __version__
 from ..scores import Scores
 from .blocks import Block, Cell, Folded, Head, Missing, Prose, Row, Section, Table
 from .digits import count, fixed, joined
 from .index import Index
 from .people import screened
-from .words import criterion_words, quoted, statistic_words
+from .words import TESTS, criterion_words, quoted, statistic_words
 
 __all__ = ["methods_paragraph", "methods_section", "provenance_section"]
 
@@ -82,7 +84,18 @@ def _scoring(human: Scores) -> str:
     ]
     told = f", with {joined(options)}" if options else ""
     method = _text(made["method"]).replace("_", " ")
-    return f"Scores{unit} were computed by the method {method}{source}{told}. {_intervals(settings)}"
+    return f"Scores{unit} were computed by the method {method}{source}{told}. {_rest(made)}{_intervals(settings)}"
+
+
+def _rest(made: Mapping[str, Any]) -> str:
+    """What the scores rest on, which screening may have made less than what was given."""
+    notes = [said for said in dict(made.get("notes", {})).values() if isinstance(said, Mapping)]
+    answers = [float(said["answers"]) for said in notes if said.get("answers")]
+    people = [float(said["participants"]) for said in notes if said.get("participants")]
+    if not answers:
+        return ""
+    whose = f" of {count(max(people), 'participant')}" if people else ""
+    return f"They rest on {count(sum(answers), 'answer')}{whose}. "
 
 
 def _intervals(settings: Mapping[str, Any]) -> str:
@@ -105,16 +118,17 @@ def _agreement(index: Index) -> Iterator[str]:
     predictors = frame["predictor"].unique(maintain_order=True).to_list()
     named = predictors if len(predictors) <= 12 else [*predictors[:12], f"{len(predictors) - 12} more"]
     statistics = [statistic_words(name).label for name in frame["statistic"].unique(maintain_order=True)]
-    sizes = [int(n) for n in frame["n"].drop_nulls()]
-    over = f" over up to {index.things(max(sizes))}" if sizes else ""
+    rows = frame.filter(pl.col("statistic") == "srcc", pl.col("group").is_null())["n"].drop_nulls()
+    over = f" over up to {index.things(max(int(n) for n in rows))}" if len(rows) else ""
     were = "was" if len(predictors) == 1 else "were"
     compared = f"{count(len(predictors), 'predictor')} ({joined(named)}) {were} compared with the scores of people"
     yield f"{compared} by {joined(statistics)}{over}."
     if frame.filter(frame["statistic"].is_in(["plcc", "plcc_4", "rmse", "rmse_star", "outlier_ratio"])).height:
         yield "Statistics after a mapping rest on a logistic curve fitted by least squares."
     if agreement.tests.height:
-        methods = [_text(name) for name in agreement.tests["method"].drop_nulls().unique(maintain_order=True)]
-        yield f"Predictors were tested against each other ({joined(methods)}), with p adjusted by Holm."
+        names = agreement.tests["method"].drop_nulls().unique(maintain_order=True)
+        methods = joined([TESTS.get(name, _text(name)) for name in names])
+        yield f"Predictors were tested against each other by {methods}, with p adjusted by Holm."
     for scores in index.material.machine:
         badges = index.material.badges_of(scores)
         if badges:

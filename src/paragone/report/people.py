@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -204,25 +204,33 @@ def _consistency(index: Index) -> list[Block]:
     frame = index.material.consistency_table
     if frame is None or not frame.height:
         return [Missing("How far people agree with people was not computed.", "paragone consistency FILE")]
+    frame = frame.with_columns(pl.col("note") if "note" in frame.columns else pl.lit(None, pl.String).alias("note"))
     staged = frame["stage"].null_count() < frame.height
-    noted = "note" in frame.columns and frame["note"].null_count() < frame.height
-    named = frame["criterion"].null_count() < frame.height
-    heads = [Head("statistic", kind="text")]
-    heads += [Head(word, kind="text") for word, there in (("criterion", named), ("stage", staged)) if there]
-    heads += [Head("value", "95 % interval"), Head("n")]
+    criteria = frame["criterion"].unique(maintain_order=True).to_list()
+    cells = {(row["statistic"], row["stage"], row["criterion"]): row for row in frame.iter_rows(named=True)}
+    heads = [Head("statistic", kind="text"), *([Head("stage", kind="text")] if staged else [])]
+    for criterion in criteria:
+        words = criterion_words(criterion) if criterion else "value" if len(criteria) == 1 else "all together"
+        heads += [Head(words, "95 % interval", badges=index.people_badges), Head("n")]
+    noted = frame["note"].null_count() < frame.height
     heads += [Head("note", kind="text")] if noted else []
     rows = []
-    for row in frame.iter_rows(named=True):
-        value, _, interval = with_interval(row["value"], row["low"], row["high"]).partition(" [")
-        cells = [Cell(CONSISTENCY.get(row["statistic"], row["statistic"].replace("_", " ")))]
-        cells += [Cell(criterion_words(row["criterion"]) if row["criterion"] else "all")] if named else []
-        cells += [Cell(row["stage"] or "all")] if staged else []
-        shown = "undefined" if row["value"] is None else value
-        cells += [
-            Cell(shown, f"[{interval}" if interval else "", row["value"]),
-            Cell(fixed(row["n"], 0), sort=row["n"]),
-        ]
-        cells += [Cell(row["note"] or "")] if noted else []
-        rows.append(Row(cells))
+    for statistic, stage in frame.select("statistic", "stage").unique(maintain_order=True).iter_rows():
+        found = [cells.get((statistic, stage, criterion)) for criterion in criteria]
+        line = [Cell(CONSISTENCY.get(statistic, statistic.replace("_", " ")))]
+        line += [Cell(stage or "all")] if staged else []
+        line += [cell for row in found for cell in _consistency_cells(row)]
+        notes = dict.fromkeys(row["note"] for row in found if row and row["note"])
+        rows.append(Row([*line, Cell("; ".join(notes))] if noted else line))
     csv = f"figures/{index.name('consistency')}.csv"
     return [Table("Consistency: how far people agree with people.", heads, rows, index.people_badges, csv, frame)]
+
+
+def _consistency_cells(row: dict[str, Any] | None) -> list[Cell]:
+    if row is None:
+        return [Cell(_NONE), Cell(_NONE)]
+    n = Cell(fixed(row["n"], 0), sort=row["n"])
+    if row["value"] is None:
+        return [Cell("undefined"), n]
+    value, _, interval = with_interval(row["value"], row["low"], row["high"]).partition(" [")
+    return [Cell(value, f"[{interval}" if interval else "", row["value"]), n]

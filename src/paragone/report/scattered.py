@@ -11,9 +11,10 @@ from ..scores import Scores
 from ..stats.logistic import Curve, fit_logistic
 from . import charts
 from .blocks import Plate
-from .digits import decimals_for, with_interval
+from .digits import decimals_for, fixed, with_interval
 from .index import Index
 from .ranked import score_decimals, unit_words
+from .svg import Spot
 from .words import criterion_words, with_badges
 
 __all__ = ["MOST_SCATTERS", "comparable", "scatter_plates"]
@@ -94,15 +95,18 @@ def _plate(both: pl.DataFrame, scores: Scores, criterion: str | None, srcc: str,
         alt=with_badges(f"Scatter of {scores.name} against {words}, SRCC {srcc}", badges),
         x=scores.name + (f" ({told})" if told else ""),
         y=words,
-        spots={row["item"]: index.spot(row["item"], _told(row, scores.name, words, both)) for row in both.to_dicts()},
+        spots=_spots(both, scores.name, words, index),
     )
     turned = " (direction turned)" if scores.better == "lower" else ""
     notes = [f"SRCC{turned} {srcc}; n = {index.things(both.height)}."]
-    notes.append(f"Curve: {_FORMS[curve.form]}{f'; {note}' if note else ''}.")
+    if curve.form == "line":
+        notes.append("A straight line stands in for the logistic.")
+    if note:
+        notes.append(f"{note[0].upper()}{note[1:]}.")
     if factor:
         notes.append(f"Shapes: {factor}.")
-    if both.height > _MOST_BARS and both["low"].null_count() < both.height:
-        notes.append("Intervals of people's scores are in their table.")
+    if both.height > MOST_POINTS:
+        notes.append(f"A larger square holds more, the largest {index.things(max(frame['count'].drop_nulls()))}.")
     return Plate(name, f"{scores.name} and {words}", " ".join(notes), frame, drawing, badges)
 
 
@@ -116,17 +120,18 @@ def _curve(both: pl.DataFrame, predictor: str, criterion: str | None, index: Ind
     return fit.curve, fit.note
 
 
-_FORMS = {
-    "logistic5": "5-parameter logistic, monotone",
-    "logistic4": "4-parameter logistic, monotone",
-    "line": "a straight line in place of the logistic",
-}
-
-
-def _told(row: dict[str, float | None], name: str, words: str, both: pl.DataFrame) -> str:
-    x = decimals_for([], both["x"].to_list())
-    people = with_interval(row["y"], row["low"], row["high"], score_decimals(both.rename({"y": "score"})))
-    return f"{name} {with_interval(row['x'], None, None, x)}, {words} {people}"
+def _spots(both: pl.DataFrame, name: str, words: str, index: Index) -> dict[str, Spot]:
+    """What each point tells; nothing where cells are drawn in place of points."""
+    if both.height > MOST_POINTS:
+        return {}
+    of_x, of_y = decimals_for([], both["x"].to_list()), score_decimals(both.rename({"y": "score"}))
+    return {
+        row["item"]: index.spot(
+            row["item"],
+            f"{name} {fixed(row['x'], of_x)}, {words} {with_interval(row['y'], row['low'], row['high'], of_y)}",
+        )
+        for row in both.iter_rows(named=True)
+    }
 
 
 def _with_series(both: pl.DataFrame, index: Index) -> tuple[pl.DataFrame, str]:

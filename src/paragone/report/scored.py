@@ -123,17 +123,19 @@ def _table(scores: Scores, index: Index) -> Table:
     """One row per item or level: for each criterion the score with its interval, the rank range and n."""
     badges = index.material.human_badges
     thing = factor_of(scores) or index.thing
-    found: dict[tuple[str, str | None], dict[str, Any]] = {
-        (row[scores.key], row["criterion"]): row for row in scores.frame.iter_rows(named=True)
-    }
     first = ranked(scores, scores.criteria[0])["label"].to_list() if scores.criteria else []
     labels = list(dict.fromkeys([*first, *scores.frame[scores.key].drop_nulls().unique().sort()]))
+    listed = labels[:MOST_ROWS]
+    found: dict[tuple[str, str | None], dict[str, Any]] = {
+        (row[scores.key], row["criterion"]): row
+        for row in scores.frame.filter(pl.col(scores.key).is_in(listed)).iter_rows(named=True)
+    }
     decimals = {criterion: score_decimals(scores.of_criterion(criterion)) for criterion in scores.criteria}
     heads = [Head(thing, kind="text")]
     for criterion in scores.criteria:
         heads += [Head(criterion_words(criterion), unit_words(scores), badges=badges), Head("rank"), Head("n")]
     rows = []
-    for label in labels[:MOST_ROWS]:
+    for label in listed:
         item = scores.key == "item"
         cells = [Cell(label, picture=index.picture(label) if item else "")]
         for criterion in scores.criteria:

@@ -11,6 +11,7 @@ __all__ = [
     "CONSISTENCY",
     "GRAPH",
     "STATISTICS",
+    "TESTS",
     "StatisticWords",
     "criterion_words",
     "quoted",
@@ -35,11 +36,9 @@ class StatisticWords(NamedTuple):
 
 STATISTICS = {
     "srcc": StatisticWords("SRCC", "high", "Spearman, higher is better", main=True, signed=True),
-    "plcc": StatisticWords(
-        "PLCC fitted", "high", "Pearson after the 5-parameter logistic, higher is better", main=True
-    ),
+    "plcc": StatisticWords("PLCC fitted", "high", "Pearson after the logistic, higher is better", main=True),
     "krcc": StatisticWords("KRCC", "high", "Kendall's tau-b, higher is better", main=True, signed=True),
-    "rmse": StatisticWords("RMSE", "low", "after the logistic, unit of people's scores, lower is better", main=True),
+    "rmse": StatisticWords("RMSE", "low", "after the logistic, lower is better", main=True),
     "outlier_ratio": StatisticWords(
         "Outlier ratio", "low", "errors beyond people's interval, lower is better", main=True
     ),
@@ -47,7 +46,7 @@ STATISTICS = {
         "Pair accuracy", "high", "on pairs that people tell apart, higher is better", main=True
     ),
     "plcc_raw": StatisticWords("PLCC raw", "high", "Pearson of the scores as they are, higher is better", signed=True),
-    "plcc_4": StatisticWords("PLCC fitted, 4", "high", "after the 4-parameter logistic, higher is better"),
+    "plcc_4": StatisticWords("PLCC fitted (4)", "high", "after the 4-parameter logistic, higher is better"),
     "plcc_oof": StatisticWords("PLCC out of fold", "high", "curves that did not see the item, higher is better"),
     "rmse_star": StatisticWords("RMSE*", "low", "errors beyond people's interval, lower is better"),
     "auc_different": StatisticWords("AUC different", "high", "different against similar pairs, higher is better"),
@@ -93,6 +92,15 @@ GRAPH = {
     "left_share": "share of decided votes for the left side",
 }
 """Fact -> what it means, in the order of the table."""
+
+
+TESTS = {
+    "williams": "Williams' t",
+    "p1401-z": "P.1401 z",
+    "p1401-f": "P.1401 F",
+    "bootstrap": "paired bootstrap",
+}
+"""Method of a test between predictors -> what it is; others are shown under their own name."""
 
 
 def criterion_words(criterion: str | None) -> str:
