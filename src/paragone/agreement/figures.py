@@ -54,7 +54,6 @@ DEFAULT_STATISTICS = (
 
 MAPPING_PARAMETERS = 5
 """Parameters of the mapping behind rmse and rmse_star."""
-_AREA_WORK = 40_000_000  # pairs times resamples that one area is worth: some seconds
 
 
 @dataclass(eq=False)
@@ -208,17 +207,12 @@ def _of_pairs(compute: Callable[[Floats, Pairs], Statistic]) -> Callable[[Case],
     return value
 
 
-def _pair_replicates(
-    compute: Callable[[Floats, Pairs, Floats], Floats], *, area: bool
-) -> Callable[[Case, Floats], Floats | None]:
+def _pair_replicates(compute: Callable[[Floats, Pairs, Floats], Floats]) -> Callable[[Case, Floats], Floats | None]:
     def replicates(case: Case, weights: Floats) -> Floats | None:
         pairs = case.pairs
-        if pairs is None or not pairs.significant.any() or (area and pairs.significant.all()):
+        if pairs is None or not pairs.significant.any():
             return None
-        few = max(100, _AREA_WORK // max(len(pairs.first), 1)) if area else len(weights)
-        drawn = np.full(len(weights), np.nan)
-        drawn[:few] = compute(case.data.x, pairs, weights[:few])
-        return drawn
+        return compute(case.data.x, pairs, weights)
 
     return replicates
 
@@ -266,17 +260,17 @@ STATISTICS: Mapping[str, Figure] = {
     "pairwise_accuracy": Figure(
         "share of the pairs people tell apart that are ordered as they do",
         _of_pairs(pairwise_accuracy),
-        _pair_replicates(pairwise_accuracy_replicates, area=False),
+        _pair_replicates(pairwise_accuracy_replicates),
     ),
     "auc_different": Figure(
         "area with which differences separate pairs people tell apart from the others",
         _of_pairs(different_similar),
-        _pair_replicates(different_similar_replicates, area=True),
+        _pair_replicates(different_similar_replicates),
     ),
     "auc_better": Figure(
         "area with which differences say which of two items people find better",
         _of_pairs(better_worse),
-        _pair_replicates(better_worse_replicates, area=True),
+        _pair_replicates(better_worse_replicates),
     ),
 }
 """Every statistic that `compare` knows, by the name in the table."""

@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _BLOCK = 4_000_000  # numbers held at once while replicates are computed: 32 MB
+_EXACT_WORK = 3_000_000  # pairs times replicates up to which areas are recomputed exactly: a quarter of a second
 
 
 class Pairs(NamedTuple):
@@ -282,12 +283,19 @@ def _area(value: Floats, label: NDArray[np.bool_]) -> float:
 
 
 def _area_replicates(value: Floats, label: NDArray[np.bool_], first: Ints, second: Ints, w: Floats) -> Floats:
+    """Areas under item weights: exact while that is cheap, else to first order in the weights.
+
+    To first order, an item's weight moves the area by how far each of its pairs lies above or below it, summed; with
+    a hundred items or more the two differ by less than the resampling itself.
+    """
+    if not label.any() or label.all():
+        return np.full(len(w), np.nan)
     order = np.argsort(value, kind="stable")
     value, label, first, second = value[order], label[order], first[order], second[order]
-    starts = np.flatnonzero(np.r_[True, value[1:] != value[:-1]]) if len(value) else np.empty(0, dtype=np.int64)
+    starts = np.flatnonzero(np.r_[True, value[1:] != value[:-1]])
+    if len(value) * len(w) > _EXACT_WORK:
+        return _linear_areas(label, first, second, starts, w)
     result = np.full(len(w), np.nan)
-    if not len(value):
-        return result
     step = max(1, _BLOCK // len(value))
     for i in range(0, len(w), step):
         block = w[i : i + step]
@@ -298,3 +306,18 @@ def _area_replicates(value: Floats, label: NDArray[np.bool_], first: Ints, secon
         area, size = (with_label * below).sum(axis=1), with_label.sum(axis=1) * without.sum(axis=1)
         result[i : i + step] = np.divide(area, size, out=np.full(len(block), np.nan), where=size > 0)
     return result
+
+
+def _linear_areas(label: NDArray[np.bool_], first: Ints, second: Ints, starts: Ints, w: Floats) -> Floats:
+    """First-order areas; pairs sorted by value, `starts` where it changes."""
+    group = np.zeros(len(label), dtype=np.int64)
+    group[starts[1:]] = 1
+    group = np.cumsum(group)
+    mine, others = np.bincount(group, weights=label), np.bincount(group, weights=~label)
+    below = (np.cumsum(others) - others / 2.0)[group]
+    above = (mine.sum() - np.cumsum(mine) + mine / 2.0)[group]
+    area = float(below[label].sum()) / (mine.sum() * others.sum())
+    pull = np.where(label, (below / others.sum() - area) / mine.sum(), (above / mine.sum() - area) / others.sum())
+    n = w.shape[1]
+    by_item = np.bincount(first, weights=pull, minlength=n) + np.bincount(second, weights=pull, minlength=n)
+    return np.asarray(np.clip(area + (w - 1.0) @ by_item, 0.0, 1.0))

@@ -95,8 +95,8 @@ class _Problem:
         steps = steps[steps[:, 0] <= min(self.limit, _STEEPEST)]
         if len(steps):
             by_step = self._many(steps)
-            chosen = np.argsort(by_step, kind="stable")[:_REFINED]
-            steep, by_step = self._zoomed(steps[chosen], by_step[chosen], 2.5, _STEPS / steps[chosen, 0])
+            few = np.argsort(by_step, kind="stable")[:_REFINED]
+            steep, by_step = self._zoomed(steps[few], by_step[few], 2.5, _STEPS / steps[few, 0])
             cells, errors = np.concatenate([cells, steep]), np.concatenate([errors, by_step])
         return [(float(cells[i, 0]), float(cells[i, 1])) for i in np.argsort(errors, kind="stable")]
 
