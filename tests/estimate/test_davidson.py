@@ -11,7 +11,7 @@ from read_votes import as_comparisons, doubled, drawn, from_wins, relabelled, ro
 from paragone.errors import BadInput, NotConnected, NotConverged
 from paragone.estimate import newton
 from paragone.estimate.counts import count
-from paragone.estimate.davidson import _Davidson, davidson, davidson_covariance, davidson_likelihood
+from paragone.estimate.davidson import _Davidson, davidson, davidson_covariance, davidson_likelihood, davidson_replicate
 
 SEEDS = st.integers(0, 10**6)
 FEW = settings(max_examples=15, deadline=None)
@@ -174,6 +174,21 @@ def test_a_circle_with_more_wins_than_ties_holds_the_tie_parameter(comparisons):
     assert np.isfinite(made.score).all()
     assert made.notes["gradient"] < 1e-9
     assert made.score[0] > made.score[1] > made.score[2]
+
+
+def test_replicates_are_the_model_under_those_weights():
+    data = drawn(2, people=5, m=60, warm=True)
+    weights = np.array([[1, 1, 1, 1, 1], [0, 2, 1, 1, 1], [3, 1, 0, 0, 1]], dtype=float)
+    wanted = [davidson(data._replace(weight=row[data.participant])).score for row in weights]
+    np.testing.assert_allclose(davidson_replicate(data, weights), wanted, rtol=0, atol=1e-8)
+
+
+def test_a_replicate_without_finite_scores_is_nan(comparisons):
+    data = comparisons([0, 1, 0, 0, 1], [1, 0, 1, 1, 0], [1, 1, 0.5, 1, 1], participant=[0, 1, 2, 3, 3])
+    weights = np.array([[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 2]], dtype=float)
+    made = davidson_replicate(data, weights)
+    assert np.isnan(made).all(axis=1).tolist() == [False, True, True, True, False]
+    np.testing.assert_allclose(made[4], 0.0, rtol=0, atol=1e-12)
 
 
 def test_an_item_never_compared_has_no_score(comparisons):

@@ -10,11 +10,11 @@ from scipy.special import expit, log_expit
 from scipy.stats import norm, spearmanr
 
 from paragone.errors import BadConfig, NotConnected, NotConverged, TooFew
-from paragone.estimate import newton
-from paragone.estimate import tastes as tastes_module
+from paragone.estimate import newton, taste_mixture
 from paragone.estimate.arrays import Comparisons
 from paragone.estimate.bradley_terry import bradley_terry
-from paragone.estimate.tastes import _Mixed, tastes, tastes_covariance, tastes_likelihood
+from paragone.estimate.taste_mixture import Mixture
+from paragone.estimate.tastes import tastes, tastes_covariance, tastes_likelihood, tastes_replicate
 
 SEEDS = st.integers(0, 10**6)
 FEW = settings(max_examples=10, deadline=None)
@@ -48,7 +48,7 @@ def small(seed: int) -> Comparisons:
 def test_a_unit_s_likelihood_is_the_integral_over_tastes(comparisons):
     # one person answered a pair three times, in two stages; scipy's adaptive quadrature is the oracle
     data = comparisons([0, 0, 1, 2], [1, 1, 0, 1], [1, 1, 1, 1], participant=[0, 0, 0, 1], temperature=[1, 2, 1, 1])
-    surface = _Mixed(data, 0.0)
+    surface = Mixture(data, 0.0)
     for omega in (0.0, 0.3, 3.0, 12.0):
         d = 0.7
 
@@ -66,7 +66,7 @@ def test_without_tastes_the_likelihood_is_bradley_terry_s():
     s = np.random.default_rng(0).normal(size=5)
     won = s[data.left] - s[data.right]
     plain = float((data.outcome * log_expit(won) + (1 - data.outcome) * log_expit(-won)).sum())
-    assert _Mixed(data, 0.0).at(np.append(s, 0.0)).value == pytest.approx(plain, rel=1e-12)
+    assert Mixture(data, 0.0).at(np.append(s, 0.0)).value == pytest.approx(plain, rel=1e-12)
 
 
 @FEW
@@ -78,7 +78,7 @@ def test_derivatives_match_finite_differences(seed: int, ridge: float):
     data = data._replace(
         temperature=rng.choice([1.0, 1.5], m), outcome=rng.choice([0, 0.5, 1], m), weight=rng.choice([0.5, 1.0, 2.0], m)
     )
-    surface = _Mixed(data, ridge)
+    surface = Mixture(data, ridge)
     x = rng.normal(size=6)
     step, units = 1e-5, np.eye(6)
     point = surface.at(x)
@@ -207,7 +207,7 @@ def test_conjugate_gradients_and_blocks_give_the_same_answer(monkeypatch):
     data = study(3, n=9, people=30, each=30, repeats=15, shared=1.0, taste=1.0)[1]
     dense = tastes(data).score
     monkeypatch.setattr(newton, "DENSE", 0)
-    monkeypatch.setattr(tastes_module, "_BLOCK", 37)
+    monkeypatch.setattr(taste_mixture, "_BLOCK", 37)
     np.testing.assert_allclose(tastes(data).score, dense, rtol=0, atol=1e-6)
 
 
@@ -249,6 +249,22 @@ def test_ties_enter_as_half_a_win_for_each():
     made = tastes(data)
     assert np.isfinite(made.score).all()
     assert 0 < made.notes["repeats_agree"] < 1
+
+
+def test_replicates_are_the_model_under_those_weights():
+    data = study(1, n=6, people=12, each=40, repeats=20, shared=0.7, taste=1.0)[1]
+    weights = np.random.default_rng(0).multinomial(12, np.full(12, 1 / 12), size=4).astype(float)
+    wanted = [tastes(data._replace(weight=row[data.participant])).score for row in weights]
+    np.testing.assert_allclose(tastes_replicate(data, weights), wanted, rtol=0, atol=1e-5)
+
+
+def test_replicates_that_determine_nothing_are_nan(comparisons):
+    left, right = [0, 1, 2, 0, 1, 1, 2, 0], [1, 2, 0, 1, 0, 2, 1, 1]
+    data = comparisons(left, right, 1, participant=[0, 0, 0, 1, 1, 1, 1, 2])
+    weights = np.array([[1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=float)
+    made = tastes_replicate(data, weights)
+    # alone, the first repeats no pair, the third never lost, and nobody is nobody
+    assert np.isnan(made).all(axis=1).tolist() == [False, True, False, True, True]
 
 
 @pytest.mark.slow

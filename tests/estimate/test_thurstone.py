@@ -12,7 +12,14 @@ from scipy.special import log_ndtr, ndtri
 from paragone.errors import BadConfig, NotConnected, NotConverged, TooFew
 from paragone.estimate import jod_prior
 from paragone.estimate.counts import count
-from paragone.estimate.thurstone import SIGMA, _Surface, thurstone, thurstone_covariance, thurstone_likelihood
+from paragone.estimate.thurstone import (
+    SIGMA,
+    _Surface,
+    thurstone,
+    thurstone_covariance,
+    thurstone_likelihood,
+    thurstone_replicate,
+)
 
 SEEDS = st.integers(0, 10**6)
 FEW = settings(max_examples=15, deadline=None)
@@ -205,6 +212,21 @@ def test_an_item_never_compared_has_no_score_and_moves_no_other(comparisons):
     covariance = thurstone_covariance(with_it, made.score)
     np.testing.assert_allclose(np.sqrt(np.diag(covariance)), made.stderr, rtol=1e-9)
     assert np.isnan(covariance[3]).all()
+
+
+@pytest.mark.parametrize("prior", [True, False])
+def test_replicates_are_the_model_under_those_weights(prior):
+    data = drawn(2, people=5, m=60, warm=True)
+    data = data._replace(right=np.where(np.arange(data.left.size) < 4, data.left, data.right))  # some self-pairs
+    weights = np.array([[1, 1, 1, 1, 1], [0, 2, 1, 1, 1], [3, 1, 0, 0, 1]], dtype=float)
+    wanted = [thurstone(data._replace(weight=row[data.participant]), prior=prior).score for row in weights]
+    np.testing.assert_allclose(thurstone_replicate(data, weights, prior=prior), wanted, rtol=0, atol=1e-8)
+
+
+def test_a_replicate_that_determines_nothing_is_nan(comparisons):
+    data = comparisons([0, 1, 1, 2], [1, 0, 2, 1], participant=[0, 0, 1, 1])
+    made = thurstone_replicate(data, np.array([[1, 1], [1, 0], [0, 0]], dtype=float))
+    assert np.isnan(made).tolist() == [[False] * 3, [False, False, True], [True] * 3]
 
 
 def test_nothing_to_compare_is_an_error(comparisons):

@@ -11,7 +11,7 @@ from paragone.errors import BadInput, CannotScore, NotConnected, NotConverged, T
 from paragone.estimate import newton
 from paragone.estimate.arrays import Comparisons, Opinions
 from paragone.estimate.thurstone import SIGMA, thurstone
-from paragone.estimate.unified import _Joint, unified, unified_covariance, unified_likelihood
+from paragone.estimate.unified import _Joint, unified, unified_covariance, unified_likelihood, unified_replicate
 
 SEEDS = st.integers(0, 10**6)
 FEW = settings(max_examples=15, deadline=None)
@@ -163,6 +163,20 @@ def test_the_covariance_is_that_of_the_standard_errors():
     covariance = unified_covariance(votes, rated, made.score)
     np.testing.assert_allclose(np.sqrt(np.diag(covariance)), made.stderr, rtol=1e-6)
     np.testing.assert_allclose(covariance.sum(axis=0), 0.0, rtol=0, atol=1e-12)
+
+
+def test_replicates_are_the_model_under_those_weights():
+    votes, rated = both(6)
+    votes = votes._replace(participant=np.arange(votes.left.size) % 4)
+    rated = rated._replace(participant=np.arange(rated.item.size) % 4)
+    weights = np.array([[1, 1, 1, 1], [0, 2, 1, 1], [0, 0, 0, 0]], dtype=float)
+    made = unified_replicate(votes, rated, weights)
+    for row, counts in zip(made[:2], weights, strict=False):
+        again = unified(
+            votes._replace(weight=counts[votes.participant]), rated._replace(weight=counts[rated.participant])
+        )
+        np.testing.assert_allclose(row, again.score, rtol=0, atol=1e-12)
+    assert np.isnan(made[2]).all()
 
 
 def test_conjugate_gradients_give_the_same_answer(monkeypatch):

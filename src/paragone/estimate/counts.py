@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import sparse
 from paragone.estimate.arrays import Comparisons, Floats, Ints
 from paragone.estimate.edges import Edges, aggregate
 
-__all__ = ["Counts", "centred_inverse", "count", "laplacian", "spread", "spread_square"]
+__all__ = ["Counts", "Recount", "centred_inverse", "count", "laplacian", "spread", "spread_square"]
 
 
 class Counts(NamedTuple):
@@ -55,32 +56,80 @@ def count(comparisons: Comparisons) -> Counts:
         BadInput: an index, outcome, weight or temperature is out of range.
         TooFew: no answer compares two different items.
     """
-    c = comparisons
-    edges = aggregate(c)
+    edges = aggregate(comparisons)
+    rows, edge, share = _placed(comparisons, edges)
+    weight = comparisons.weight[rows]
+
+    def total(part: Floats) -> Floats:
+        return np.bincount(edge, weights=weight * part, minlength=edges.i.size).astype(np.float64)
+
+    itself = (comparisons.weight > 0) & (comparisons.left == comparisons.right)
+    alone = np.bincount(comparisons.left[itself], weights=comparisons.weight[itself]).astype(np.float64)
+    won, lost, tied = (total(part) for part in _parts(share))
+    return _counts(edges, won, lost, tied, alone)
+
+
+class Recount:
+    """The counts of one study under many reweightings of its participants."""
+
+    def __init__(self, comparisons: Comparisons) -> None:
+        c = comparisons
+        self.edges = aggregate(c)
+        people = int(c.participant.max(initial=-1)) + 1
+        rows, edge, share = _placed(c, self.edges)
+        shape = (people, self.edges.i.size)
+        self.parts = [
+            sparse.csr_array((c.weight[rows] * part, (c.participant[rows], edge)), shape=shape)
+            for part in _parts(share)
+        ]
+        itself = np.flatnonzero((c.weight > 0) & (c.left == c.right))
+        self.alone = sparse.csr_array((c.weight[itself], (c.participant[itself], c.left[itself])), shape=(people, c.n))
+
+    def under(self, weights: Floats) -> Counts | None:
+        """The counts with each answer's weight times its participant's, (participants,); None where none is left."""
+        won, lost, tied = (weights @ part for part in self.parts)
+        kept = won + lost + tied > 0
+        if not kept.any():
+            return None
+        won, lost, tied = won[kept], lost[kept], tied[kept]
+        edges = replace(
+            self.edges,
+            i=self.edges.i[kept],
+            j=self.edges.j[kept],
+            wins_i=won + tied / 2.0,
+            wins_j=lost + tied / 2.0,
+            temperature=self.edges.temperature[kept],
+        )
+        return _counts(edges, won, lost, tied, weights @ self.alone)
+
+
+def _placed(c: Comparisons, edges: Edges) -> tuple[Ints, Ints, Floats]:
+    """The rows that count, each one's edge, and which share of the answer is for the edge's lower item."""
     rows = np.flatnonzero((c.weight > 0) & (c.left != c.right))
-    left, right, weight = c.left[rows], c.right[rows], c.weight[rows]
+    left, right = c.left[rows], c.right[rows]
     levels = np.unique(edges.temperature)
     level = np.searchsorted(levels, c.temperature[rows])
     keys = (edges.i * c.n + edges.j) * levels.size + np.searchsorted(levels, edges.temperature)
     key = (np.minimum(left, right) * c.n + np.maximum(left, right)) * levels.size + level
-    edge = np.searchsorted(keys, key)
-    share = np.where(left < right, c.outcome[rows], 1.0 - c.outcome[rows])
-    is_tie = share == 0.5
-    itself = (c.weight > 0) & (c.left == c.right)
-    alone = np.bincount(c.left[itself], weights=c.weight[itself]).astype(np.float64)
+    return rows, np.searchsorted(keys, key), np.where(left < right, c.outcome[rows], 1.0 - c.outcome[rows])
+
+
+def _parts(share: Floats) -> tuple[Floats, Floats, Floats]:
+    """How much of each answer is a win, a loss and a tie of the lower item."""
+    tie = share == 0.5
+    return np.where(tie, 0.0, share), np.where(tie, 0.0, 1.0 - share), tie.astype(np.float64)
+
+
+def _counts(edges: Edges, won: Floats, lost: Floats, tied: Floats, alone: Floats) -> Counts:
     items = np.flatnonzero(edges.seen)
-
-    def total(part: Floats) -> Floats:
-        return np.bincount(edge, weights=weight * part, minlength=keys.size).astype(np.float64)
-
     return Counts(
         edges=edges,
         items=items,
         low=np.searchsorted(items, edges.i),
         high=np.searchsorted(items, edges.j),
-        won=total(np.where(is_tie, 0.0, share)),
-        lost=total(np.where(is_tie, 0.0, 1.0 - share)),
-        tied=total(is_tie),
+        won=won,
+        lost=lost,
+        tied=tied,
         temperature=edges.temperature,
         alone=alone[alone > 0],
     )

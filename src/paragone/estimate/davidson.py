@@ -9,13 +9,13 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import log_expit, logsumexp
 
-from paragone.errors import BadInput, NotConnected
+from paragone.errors import BadInput, NotConnected, NotConverged
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
-from paragone.estimate.counts import Counts, centred_inverse, count, laplacian, spread, spread_square
-from paragone.estimate.edges import check_connected
+from paragone.estimate.counts import Counts, Recount, centred_inverse, count, laplacian, spread, spread_square
+from paragone.estimate.edges import check_connected, is_connected
 from paragone.estimate.newton import Point, climb
 
-__all__ = ["DAVIDSON", "davidson", "davidson_covariance", "davidson_likelihood"]
+__all__ = ["DAVIDSON", "davidson", "davidson_covariance", "davidson_likelihood", "davidson_replicate"]
 
 _STDERR_UP_TO = 3000  # items; above, an (n, n) inverse is no longer "at no extra cost"
 
@@ -72,6 +72,32 @@ def davidson(comparisons: Comparisons, *, tolerance: float = 1e-9, max_iteration
     if counts.n <= _STDERR_UP_TO:
         stderr = spread(np.sqrt(np.diag(centred_inverse(top.point.matrix(), counts.n))), counts)
     return Estimate(spread(score, counts), stderr, notes)
+
+
+def davidson_replicate(
+    comparisons: Comparisons, weights: Floats, *, tolerance: float = 1e-9, max_iterations: int = 100
+) -> Floats:
+    """(r, n) scores under r reweightings of the participants (r, participants), from a warm start.
+
+    NaN rows where a replicate's scores or nu would not be finite; NaN for the items that a replicate does not show.
+    """
+    full = davidson(comparisons, tolerance=tolerance, max_iterations=max_iterations)
+    log_nu = np.log(full.notes["nu"]) if full.notes["nu"] else 0.0
+    recount = Recount(comparisons)
+    made = np.full((weights.shape[0], comparisons.n), np.nan)
+    for row, counts in enumerate(map(recount.under, weights)):
+        if counts is None or not is_connected(counts.edges, strongly=True):
+            continue
+        tied = bool(counts.tied.any())
+        try:
+            if tied:
+                _require_held_nu(counts)
+            start = np.append(full.score[counts.items], [log_nu] * tied)
+            top = climb(_Davidson(counts, ties=tied).at, start, tolerance=tolerance, max_iterations=max_iterations)
+        except (NotConnected, NotConverged):
+            continue
+        made[row, counts.items] = top.x[: counts.n] - top.x[: counts.n].mean()
+    return made
 
 
 def davidson_likelihood(
@@ -221,6 +247,7 @@ DAVIDSON = Estimator(
     unit="logit",
     source="Davidson, On Extending the Bradley-Terry Model to Accommodate Ties, JASA 65(329), 1970, eq. 2.4",
     covariance=davidson_covariance,
+    replicate=davidson_replicate,
     connected="strongly",
     likelihood=davidson_likelihood,
     options={

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.special import expit, log_expit
 
-from paragone.errors import BadConfig, TooFew
-from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats, Ints
-from paragone.estimate.counts import laplacian
-from paragone.estimate.edges import Edges, aggregate, check_connected
-from paragone.estimate.newton import Point, climb
+from paragone.errors import NotConverged, TooFew
+from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
+from paragone.estimate.edges import check_connected, is_connected
+from paragone.estimate.newton import climb
+from paragone.estimate.taste_mixture import Mixture
 
-__all__ = ["TASTES", "tastes", "tastes_covariance", "tastes_likelihood"]
+__all__ = ["TASTES", "tastes", "tastes_covariance", "tastes_likelihood", "tastes_replicate"]
 
-_REACH = 8.0  # standard deviations at which the integral over tastes is cut, an error of 1e-15
-_WIDEST = 0.6  # step of the trapezoid rule in z; its error for the normal density alone is 1e-23
-_BLOCK = 20_000  # units integrated at once: 15 MB an array
-_ENOUGH_PEOPLE = 20  # participants; from here the spread over them says more than the model does (our choice)
+_NEAR = 1e-4  # logits; a last step this short leaves an error of about its square
 _STDERR_UP_TO = 3000  # items
 
 
@@ -62,7 +57,7 @@ def tastes(
         of Paired Comparison Data", Psychological Methods 6(1), 2001; composite likelihood and its sandwich: Varin, Reid
         and Firth, "An Overview of Composite Likelihood Methods", Statistica Sinica 21, 2011, sections 2 and 3.
     """
-    shape = _Mixed(comparisons, ridge)
+    shape = Mixture(comparisons, ridge)
     graph = check_connected(shape.edges, strongly=ridge == 0.0)
     repeats = shape.repeats()
     top = climb(shape.at, shape.start(), tolerance=tolerance, max_iterations=max_iterations, longest=2.0)
@@ -91,6 +86,38 @@ def tastes(
     return Estimate(_spread(s, shape), stderr, notes)
 
 
+def tastes_replicate(
+    comparisons: Comparisons,
+    weights: Floats,
+    *,
+    ridge: float = 0.0,
+    tolerance: float = 1e-7,
+    max_iterations: int = 100,
+) -> Floats:
+    """(r, n) shared scores under r reweightings of the participants (r, participants), from a warm start.
+
+    A replicate is climbed to 1e-4 logits at most, far inside its own spread. NaN rows where a replicate determines no
+    scores or no tau; NaN for the items that a replicate does not show.
+    """
+    shape = Mixture(comparisons, ridge)
+    full = climb(shape.at, shape.start(), tolerance=tolerance, max_iterations=max_iterations, longest=2.0).x
+    made = np.full((weights.shape[0], comparisons.n), np.nan)
+    for row, counts in enumerate(weights):
+        part = comparisons._replace(weight=comparisons.weight * counts[comparisons.participant])
+        try:
+            again = Mixture(part, ridge)
+            if not is_connected(again.edges, strongly=ridge == 0.0):
+                continue
+            again.repeats()
+            start = full[np.append(np.searchsorted(shape.items, again.items), shape.n)]
+            near = max(tolerance, _NEAR)
+            x = climb(again.at, start, tolerance=near, max_iterations=max_iterations, longest=2.0).x
+        except (NotConverged, TooFew):
+            continue
+        made[row, again.items] = x[:-1] - x[:-1].mean()
+    return made
+
+
 def tastes_likelihood(
     comparisons: Comparisons,
     score: Floats,
@@ -100,7 +127,7 @@ def tastes_likelihood(
     max_iterations: int = 100,
 ) -> float:
     """The composite log-likelihood (plus log-prior where ridge > 0) at the given scores and the best tau."""
-    shape = _Mixed(comparisons, ridge)
+    shape = Mixture(comparisons, ridge)
     return shape.at(shape.profile(np.asarray(score, dtype=np.float64)[shape.items], tolerance, max_iterations)).value
 
 
@@ -113,223 +140,14 @@ def tastes_covariance(
     max_iterations: int = 100,
 ) -> Floats:
     """(n, n) covariance of the centred scores, tau being estimated too (see `tastes`); NaN for items never compared."""
-    shape = _Mixed(comparisons, ridge)
+    shape = Mixture(comparisons, ridge)
     x = shape.profile(np.asarray(score, dtype=np.float64)[shape.items], tolerance, max_iterations)
     full = np.full((comparisons.n, comparisons.n), np.nan)
     full[np.ix_(shape.items, shape.items)] = shape.covariance(x)[:-1, :-1]
     return full
 
 
-class _Repeats(NamedTuple):
-    pairs: int
-    """(participant, pair) units with more than one answer."""
-    agree: float
-    """Share of two answers drawn from one unit that are alike, ties half alike."""
-
-
-class _Units(NamedTuple):
-    """Log-likelihood of each unit and its derivatives in x (difference of the shared scores) and omega."""
-
-    value: Floats
-    x: Floats
-    omega: Floats
-    xx: Floats
-    x_omega: Floats
-    omega_omega: Floats
-
-
-class _Mixed:
-    """Composite log-likelihood of (s, omega), omega = sqrt(2) tau: even in omega, so omega = 0 needs no boundary.
-
-    A unit is one participant's answers about one pair; an entry is those of its answers that share a temperature.
-    """
-
-    def __init__(self, comparisons: Comparisons, ridge: float) -> None:
-        if not 0.0 <= ridge < np.inf:
-            raise BadConfig(f"bradley-terry-tastes: ridge is {ridge}; it must be 0 or more and finite", where="ridge")
-        c = comparisons
-        self.ridge = ridge
-        self.edges: Edges = aggregate(c)
-        self.items: Ints = np.flatnonzero(self.edges.seen)
-        self.n = int(self.items.size)
-        rows = np.flatnonzero((c.weight > 0) & (c.left != c.right))
-        left, right = np.searchsorted(self.items, c.left[rows]), np.searchsorted(self.items, c.right[rows])
-        person, weight = c.participant[rows], c.weight[rows]
-        low, high = np.minimum(left, right), np.maximum(left, right)
-        for_low = np.where(left < right, c.outcome[rows], 1.0 - c.outcome[rows])
-        people, who = np.unique(person, return_inverse=True)
-        copies = np.bincount(who, weight) / np.bincount(who)
-        inner = weight / copies[who]
-        levels, level = np.unique(c.temperature[rows], return_inverse=True)
-        unit_key = (who * self.n + low) * self.n + high
-        entries, entry = np.unique(unit_key * levels.size + level, return_inverse=True)
-        units, self.first = np.unique(entries // levels.size, return_index=True)
-        self.unit = np.searchsorted(units, entries // levels.size)
-        self.won = np.bincount(entry, inner * for_low, entries.size)
-        self.lost = np.bincount(entry, inner * (1.0 - for_low), entries.size)
-        self.heat = levels[entries % levels.size]
-        self.answers = np.bincount(np.searchsorted(units, unit_key), minlength=units.size)
-        pair, self.person = units % (self.n * self.n), units // (self.n * self.n)
-        self.people = int(people.size)
-        self.copies = copies[self.person]
-        size = np.arange(units.size)
-        self.low, self.high = pair // self.n, pair % self.n
-        signs, places = np.repeat([1.0, -1.0], units.size), np.concatenate([self.low, self.high])
-        self.incidence = sparse.csr_array((signs, (np.concatenate([size, size]), places)), shape=(units.size, self.n))
-        self.squared = self.incidence.multiply(self.incidence).tocsr()
-        self.gauge = float(self.copies @ self.answers) / self.n**2
-
-    def start(self) -> Floats:
-        return np.append(np.zeros(self.n), 1.0)
-
-    def at(self, x: Floats) -> Point:
-        part = self._units(x)
-        away = x[:-1] - x[:-1].mean()
-        value = float(self.copies @ part.value) - 0.5 * self.ridge * float(away @ away)
-        slope = self.incidence.T @ (self.copies * part.x) - self.ridge * away
-        bend, mixed = -self.copies * part.xx, self.incidence.T @ (-self.copies * part.x_omega)
-        own = -float(self.copies @ part.omega_omega)
-        gradient = np.append(slope, self.copies @ part.omega)
-
-        level = self.gauge - self.ridge / self.n
-
-        def matrix() -> Floats:
-            scores = laplacian(self.low, self.high, bend, self.n) + self.ridge * np.eye(self.n) + level
-            return np.block([[scores, mixed[:, None]], [mixed[None, :], np.array([[own]])]])
-
-        def curvature(v: Floats) -> Floats:
-            scores, last = v[:-1], v[-1]
-            out = self.incidence.T @ (bend * (self.incidence @ scores)) + self.ridge * scores + level * scores.sum()
-            return np.append(out + mixed * last, mixed @ scores + own * last)
-
-        diagonal = np.append(self.squared.T @ np.abs(bend) + self.gauge + self.ridge, abs(own))
-        return Point(value, gradient, matrix, curvature, diagonal)
-
-    def profile(self, s: Floats, tolerance: float, max_iterations: int) -> Floats:
-        """x at the given scores with the omega at which the likelihood is largest."""
-
-        def at(omega: Floats) -> Point:
-            part = self._units(np.concatenate([s, omega]))
-            own = np.array([-float(self.copies @ part.omega_omega)])
-            slope = np.array([float(self.copies @ part.omega)])
-            return Point(self.at_value(s, part), slope, lambda: np.diag(own), lambda v: own * v, own)
-
-        return np.concatenate([s, climb(at, np.ones(1), tolerance=tolerance, max_iterations=max_iterations).x])
-
-    def at_value(self, s: Floats, part: _Units) -> float:
-        away = s - s.mean()
-        return float(self.copies @ part.value) - 0.5 * self.ridge * float(away @ away)
-
-    def covariance(self, x: Floats) -> Floats:
-        """(n + 1, n + 1) of the centred scores and omega: sandwich over participants, or the inverse curvature."""
-        centring = np.eye(self.n + 1)
-        centring[:-1, :-1] -= 1.0 / self.n
-        inverse: Floats = centring @ np.linalg.inv(self.at(x).matrix()) @ centring
-        if self.people < _ENOUGH_PEOPLE:
-            return inverse
-        part = self._units(x)
-        pulls = sparse.csr_array(
-            (self.copies * part.x, (self.person, np.arange(self.person.size))), shape=(self.people, self.person.size)
-        )
-        by_person = (pulls @ self.incidence).toarray()
-        by_person = np.column_stack([by_person, np.bincount(self.person, self.copies * part.omega, self.people)])
-        influence = by_person @ inverse
-        spread: Floats = influence.T @ influence * (self.people / (self.people - 1.0))
-        return spread
-
-    def agreement(self, x: Floats, covariance: Floats | None) -> tuple[float, float]:
-        """Implied chance, over the compared pairs, that one person twice and that two people answer alike (stage 0).
-
-        Estimated differences are wider than true ones by their noise; they are narrowed to the true spread first.
-        """
-        pairs, counts = np.unique(np.stack([self.low, self.high]), axis=1, return_counts=True)
-        d = x[pairs[0]] - x[pairs[1]]
-        if covariance is not None:
-            own = np.diag(covariance)
-            noise = own[pairs[0]] + own[pairs[1]] - 2.0 * covariance[pairs[0], pairs[1]]
-            d = d * np.sqrt(max(0.0, 1.0 - float(counts @ noise) / max(float(counts @ (d * d)), 1e-300)))
-        nodes, log_weights = _nodes(abs(float(x[-1])))
-        p = expit(d[:, None] + x[-1] * nodes)
-        weights = np.exp(log_weights)
-        mean, square = p @ weights, (p * p) @ weights
-        share = counts / counts.sum()
-        return float(share @ (1.0 - 2.0 * mean + 2.0 * square)), float(share @ (1.0 - 2.0 * mean * (1.0 - mean)))
-
-    def repeats(self) -> _Repeats:
-        """What the repeated pairs show; refuses answers from which tau cannot be told."""
-        many = self.answers > 1
-        won = np.bincount(self.unit, self.won, self.answers.size)[many]
-        lost = np.bincount(self.unit, self.lost, self.answers.size)[many]
-        if not many.any():
-            raise TooFew("nobody answered the same pair twice, so tastes cannot be told from noise; use bradley-terry")
-        if not np.any((won > 0) & (lost > 0)):
-            raise TooFew(
-                f"nobody ever changed an answer on the {int(many.sum())} repeated pairs, so tastes would be infinitely "
-                "strong against noise; collect more repeats or use bradley-terry"
-            )
-        total = won + lost
-        alike = (won * (won - 1.0) + lost * (lost - 1.0)) / (total * (total - 1.0))
-        return _Repeats(int(many.sum()), float(alike.mean()))
-
-    def _units(self, x: Floats) -> _Units:
-        d, omega = self.incidence @ x[:-1], float(x[-1])
-        nodes, log_weights = _nodes(abs(omega) / float(self.heat.min()))
-        blocks = []
-        ends = np.append(self.first, self.unit.size)
-        for start in range(0, d.size, _BLOCK):
-            stop = min(start + _BLOCK, d.size)
-            span = slice(ends[start], ends[stop])
-            blocks.append(
-                self._integrate(d[start:stop], omega, span, self.first[start:stop] - ends[start], nodes, log_weights)
-            )
-        return _Units(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
-
-    def _integrate(
-        self, d: Floats, omega: float, span: slice, first: Ints, nodes: Floats, log_weights: Floats
-    ) -> _Units:
-        """Integrate units over the taste z ~ N(0, 1): the difference is d + omega z."""
-        heat, won, lost = self.heat[span, None], self.won[span, None], self.lost[span, None]
-        entry = d[self.unit[span] - self.unit[span.start]][:, None]
-        y = (entry + omega * nodes) / heat
-        up = log_expit(y)
-        p = np.exp(up)
-        g = won * up + lost * (up - y)  # log sigma(-y) = log sigma(y) - y
-        g1 = (won - (won + lost) * p) / heat
-        g2 = -(won + lost) * p * (1.0 - p) / heat**2
-        if first.size < g.shape[0]:
-            g, g1, g2 = (np.add.reduceat(part, first, axis=0) for part in (g, g1, g2))
-        g = g + log_weights
-        top = g.max(axis=1, keepdims=True)
-        pi = np.exp(g - top)
-        total = pi.sum(axis=1, keepdims=True)
-        pi /= total
-        curve = pi * (g2 + g1 * g1)
-        g1 = pi * g1
-        x, omega_slope = g1.sum(axis=1), g1 @ nodes
-        return _Units(
-            value=(top + np.log(total))[:, 0],
-            x=x,
-            omega=omega_slope,
-            xx=curve.sum(axis=1) - x * x,
-            x_omega=curve @ nodes - x * omega_slope,
-            omega_omega=curve @ nodes**2 - omega_slope**2,
-        )
-
-
-def _nodes(width: float) -> tuple[Floats, Floats]:
-    """Nodes and log weights that average a product of logistic functions of width * z over z ~ N(0, 1).
-
-    The trapezoid rule with step h errs by about exp(-2 pi r / h), r = pi / width being the distance of the logistic
-    function's poles from the axis; the step makes that 1e-13.
-    """
-    step = min(_WIDEST, 2.0 * np.pi**2 / (30.0 * max(width, 1e-12)))
-    count = int(np.ceil(_REACH / step))
-    nodes = np.linspace(-_REACH, _REACH, 2 * count + 1)
-    log_weights = -0.5 * nodes**2
-    return nodes, log_weights - np.log(np.exp(log_weights).sum())
-
-
-def _spread(values: Floats, shape: _Mixed) -> Floats:
+def _spread(values: Floats, shape: Mixture) -> Floats:
     full = np.full(shape.edges.n, np.nan)
     full[shape.items] = values
     return full
@@ -344,6 +162,7 @@ TASTES = Estimator(
     source="Böckenholt, Hierarchical Modeling of Paired Comparison Data, Psychological Methods 6(1), 2001; fitted by "
     "composite likelihood, Varin, Reid and Firth, Statistica Sinica 21, 2011",
     covariance=tastes_covariance,
+    replicate=tastes_replicate,
     connected="strongly",
     likelihood=tastes_likelihood,
     options={

@@ -9,14 +9,14 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import log_ndtr
 
-from paragone.errors import NotConnected
+from paragone.errors import NotConnected, NotConverged
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
-from paragone.estimate.counts import Counts, centred_inverse, count, laplacian, spread, spread_square
-from paragone.estimate.edges import check_connected
+from paragone.estimate.counts import Counts, Recount, centred_inverse, count, laplacian, spread, spread_square
+from paragone.estimate.edges import check_connected, is_connected
 from paragone.estimate.jod_prior import DistancePrior, mills
-from paragone.estimate.newton import Point, climb
+from paragone.estimate.newton import Point, Summit, climb
 
-__all__ = ["SIGMA", "THURSTONE", "thurstone", "thurstone_covariance", "thurstone_likelihood"]
+__all__ = ["SIGMA", "THURSTONE", "thurstone", "thurstone_covariance", "thurstone_likelihood", "thurstone_replicate"]
 
 SIGMA = (
     1.4826  # JOD; 1 JOD apart is 75 % to 25 %: 1 / Phi^-1(0.75) to the four digits that the JOD scale is defined with
@@ -62,21 +62,42 @@ def thurstone(
     """
     counts = count(comparisons)
     graph = check_connected(counts.edges, strongly=not prior)
-    surface = _Surface(counts, prior=prior)
-    top = climb(
-        surface.at,
-        np.zeros(counts.n),
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        longest=SIGMA,
-        watch=surface.require_held if prior else None,
-    )
+    top = _climb(_Surface(counts, prior=prior), np.zeros(counts.n), tolerance, max_iterations)
     score = top.x - top.x.mean()
     notes: dict[str, Any] = {"prior": prior, "iterations": top.iterations, "gradient": top.steepest, **graph}
     stderr = None
     if counts.n <= _STDERR_UP_TO:
         stderr = spread(np.sqrt(np.diag(centred_inverse(top.point.matrix(), counts.n))), counts)
     return Estimate(spread(score, counts), stderr, notes)
+
+
+def thurstone_replicate(
+    comparisons: Comparisons,
+    weights: Floats,
+    *,
+    prior: bool = True,
+    tolerance: float = 1e-9,
+    max_iterations: int = 200,
+) -> Floats:
+    """(r, n) scores under r reweightings of the participants (r, participants).
+
+    NaN rows where a replicate determines no scores; NaN for the items that a replicate does not show. Without the prior
+    the hill has one top and the climb starts from the full answer; with it, from all items equal, as in `thurstone`.
+    """
+    start = np.zeros(comparisons.n)
+    if not prior:
+        start = thurstone(comparisons, prior=False, tolerance=tolerance, max_iterations=max_iterations).score
+    recount = Recount(comparisons)
+    made = np.full((weights.shape[0], comparisons.n), np.nan)
+    for row, counts in enumerate(map(recount.under, weights)):
+        if counts is None or not is_connected(counts.edges, strongly=not prior):
+            continue
+        try:
+            top = _climb(_Surface(counts, prior=prior), start[counts.items], tolerance, max_iterations)
+        except (NotConnected, NotConverged):
+            continue
+        made[row, counts.items] = top.x - top.x.mean()
+    return made
 
 
 def thurstone_likelihood(
@@ -104,6 +125,17 @@ def thurstone_covariance(
     counts = count(comparisons)
     point = _Surface(counts, prior=prior).at(np.asarray(score, dtype=np.float64)[counts.items])
     return spread_square(centred_inverse(point.matrix(), counts.n), counts)
+
+
+def _climb(surface: _Surface, start: Floats, tolerance: float, max_iterations: int) -> Summit:
+    return climb(
+        surface.at,
+        start,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        longest=SIGMA,
+        watch=surface.require_held if surface.prior else None,
+    )
 
 
 class _Surface:
@@ -185,6 +217,7 @@ THURSTONE = Estimator(
     source="Perez-Ortiz and Mantiuk, A practical guide and software for analysing pairwise comparison experiments, "
     "arXiv:1712.03686, 2017, sections 4 to 6",
     covariance=thurstone_covariance,
+    replicate=thurstone_replicate,
     shrinks=True,
     connected="weakly",
     likelihood=thurstone_likelihood,

@@ -15,10 +15,10 @@ from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats, I
 from paragone.estimate.counts import centred_inverse, laplacian
 from paragone.estimate.edges import Edges, aggregate
 from paragone.estimate.jod_prior import mills
-from paragone.estimate.newton import Point, climb
+from paragone.estimate.newton import Point, Summit, climb
 from paragone.estimate.thurstone import SIGMA
 
-__all__ = ["UNIFIED", "unified", "unified_covariance", "unified_likelihood"]
+__all__ = ["UNIFIED", "unified", "unified_covariance", "unified_likelihood", "unified_replicate"]
 
 _RATER = SIGMA / np.sqrt(2.0)  # JOD; the noise of one item's impression, of which a pair's answer contains two
 _HELD = 1e-4  # curvature per answer below which nothing holds a distance; see thurstone
@@ -68,16 +68,7 @@ def unified(
         Unified Quality Scale", IEEE TIP 29, 2020, section III.
     """
     surface = _Joint(comparisons, opinions, prior=prior)
-    surface.require_joined()
-    surface.require_repeats()
-    top = climb(
-        surface.at,
-        surface.start(),
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        longest=SIGMA,
-        watch=surface.require_held,
-    )
+    top = surface.top(surface.start(), tolerance, max_iterations)
     s = surface.size
     score = top.x[:s] - top.x[:s].mean()
     stretch, offset, precision = np.exp(top.x[s]), top.x[s + 1] + top.x[:s].mean(), np.exp(top.x[s + 2])
@@ -97,6 +88,32 @@ def unified(
     if s <= _STDERR_UP_TO:
         stderr = _spread(np.sqrt(np.diag(centred_inverse(top.point.matrix(), s))), surface)
     return Estimate(_spread(score, surface), stderr, notes)
+
+
+def unified_replicate(
+    comparisons: Comparisons,
+    opinions: Opinions,
+    weights: Floats,
+    *,
+    prior: bool = True,
+    tolerance: float = 1e-9,
+    max_iterations: int = 200,
+) -> Floats:
+    """(r, n) scores under r reweightings of the participants (r, participants), who count alike in pairs and ratings.
+
+    NaN rows where a replicate determines no common scale; NaN for the items that a replicate does not show.
+    """
+    made = np.full((weights.shape[0], comparisons.n), np.nan)
+    for row, counts in enumerate(weights):
+        votes = comparisons._replace(weight=comparisons.weight * counts[comparisons.participant])
+        rated = opinions._replace(weight=opinions.weight * counts[opinions.participant])
+        try:
+            surface = _Joint(votes, rated, prior=prior)
+            q = surface.top(surface.start(), tolerance, max_iterations).x[: surface.size]
+        except CannotScore:
+            continue
+        made[row, surface.items] = q - q.mean()
+    return made
 
 
 def unified_likelihood(
@@ -175,6 +192,19 @@ class _Joint:
     def start(self) -> Floats:
         return np.zeros(self.size + 3)
 
+    def top(self, start: Floats, tolerance: float, max_iterations: int) -> Summit:
+        """The most likely unknowns; raises where the answers leave them open."""
+        self._require_joined()
+        self._require_repeats()
+        return climb(
+            self.at,
+            start,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            longest=SIGMA,
+            watch=self._require_held,
+        )
+
     def at(self, x: Floats) -> Point:
         s, q = self.size, x[: self.size]
         d = self.incidence @ q
@@ -231,7 +261,7 @@ class _Joint:
         """How many groups of items the pairs alone would leave (an item that was only rated is one)."""
         return self._groups(np.ones(self.low.size, dtype=bool), hub=False)
 
-    def require_joined(self) -> None:
+    def _require_joined(self) -> None:
         groups = self._groups(np.ones(self.low.size, dtype=bool), hub=True)
         if groups > 1:
             raise NotConnected(
@@ -239,7 +269,7 @@ class _Joint:
                 "rate some items of each group or compare across them"
             )
 
-    def require_repeats(self) -> None:
+    def _require_repeats(self) -> None:
         """Refuse ratings that scores could match exactly: their noise would go to 0 and the likelihood to infinity."""
         order = np.argsort(self.item, kind="stable")
         item, value = self.item[order], self.value[order]
@@ -248,7 +278,7 @@ class _Joint:
                 "no item has two different ratings, so the noise of ratings is unknown; collect more ratings an item"
             )
 
-    def require_held(self, x: Floats) -> None:
+    def _require_held(self, x: Floats) -> None:
         """Refuse unknowns that drift to infinity: a distance that nothing holds, or ratings that pairs contradict."""
         if not self.narrow:
             self._require_finite_unit(x)
@@ -296,6 +326,7 @@ UNIFIED = Estimator(
     unit="JOD",
     source="Perez-Ortiz et al., From Pairwise Comparisons and Rating to a Unified Quality Scale, IEEE TIP 29, 2020",
     covariance=unified_covariance,
+    replicate=unified_replicate,
     shrinks=True,
     likelihood=unified_likelihood,
     options={
