@@ -135,17 +135,19 @@ class DistancePrior(NamedTuple):
         pi /= pi.sum(axis=1, keepdims=True)
         density = self.many @ pi
         pull = 1.0 / (density + _FLOOR)
-        first = np.outer(self.k, up) - np.outer(rest, down)
-        second = -np.outer(self.k, up * (z + up)) - np.outer(rest, down * (down - z))
-        tug = self.many[:, None] * (pull - (pi @ pull)[:, None])  # how a count's share at an entry moves the sum
-        slope = (tug * pi * first).sum(axis=0)
-        bend = -(tug * pi * (first * first + second)).sum(axis=0)
+        leaning = pi * (self.k[:, None] * up - rest[:, None] * down)
+        # pi (L'^2 + L'') of the kernel's log L, in which L'' = -k up (z + up) - rest down (down - z)
+        curving = leaning * (self.k[:, None] * up - rest[:, None] * down)
+        curving -= pi * (self.k[:, None] * (up * (z + up)) + rest[:, None] * (down * (down - z)))
+        tug = self.many * (pi @ pull)  # a count's share at entry f moves the sum by many (pull_f - pi' pull)
+        slope = pull * (self.many @ leaning) - tug @ leaning
+        bend = tug @ curving - pull * (self.many @ curving)
         return Belief(
             value=float(np.log(density + _FLOOR).sum()) / 2.0,
             slope=(slope[:size] - slope[size : 2 * size]) / 2.0,
             bend=(bend[:size] + bend[size : 2 * size]) / 2.0,
             pi=pi,
-            leaning=pi * first,
+            leaning=leaning,
             many=self.many,
             pull=pull,
         )
