@@ -301,6 +301,11 @@ def test_any_table_comes_through_the_same_door(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b,winner\nx,y,a\n")
     made = import_source(None, tmp_path / "t.csv")
     assert _votes(made)["choice"].to_list() == ["left"]
+    (tmp_path / "n.csv").write_text("left,right,choice\nx,y,1\nx,y,0\n")
+    made = import_source("table", tmp_path / "n.csv", choices="1=left,0=right")
+    assert _votes(made)["choice"].to_list() == ["left", "right"]
+    with pytest.raises(BadConfig, match="choices: 'up' is not one of left, right, tie"):
+        import_source("table", tmp_path / "n.csv", choices="1=up,0=right")
     (tmp_path / "r.csv").write_text("who,clip,stars\np,x,3\n")
     made = import_source("table", tmp_path / "r.csv", columns={"participant": "who", "value": "stars"})
     assert _ratings(made)["value"].to_list() == [3.0]
@@ -315,6 +320,9 @@ def test_any_table_comes_through_the_same_door(tmp_path: Path) -> None:
         ("table", {"colums": {}}, UnknownName, "no option of source table 'colums'; did you mean 'columns'"),
         ("table", {"kind": "marks"}, BadConfig, "kind 'marks' is not one of votes, ratings, scores"),
         ("table", {"choices": {"1": "left"}}, BadConfig, "choices say how votes are written"),
+        ("table", {"missing": "skip"}, BadConfig, "missing 'skip' is not one of refuse, drop"),
+        ("table", {"copies": "two"}, BadConfig, "copies 'two' is not one of drop, keep"),
+        ("table", {"separator": "::"}, BadInput, "separator '::' is not one plain character"),
     ],
 )
 def test_a_slip_in_a_name_or_an_option_is_refused(

@@ -9,11 +9,11 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 import polars as pl
 
-from ..errors import BadTable, UnknownName
+from ..errors import BadConfig, BadTable, UnknownName
 from ..judgements import RATINGS, VOTES, Ratings, Votes
 from ..tables import MISSING, Column, Schema, Table, checked, open_table, shown
 from .cells import clean_number, composed, without_blank_rows
@@ -72,9 +72,14 @@ def read_votes(
         NotFound: no such file.
         BadTable: the file cannot be read or breaks the contract; holds all faults.
         UnknownName: `columns` names a column that is not there.
+        BadConfig: `choices`, `missing` or `copies` says what cannot be.
     """
     where = Path(path).name
     columns = columns or {}
+    _known(missing, copies)
+    wrong = sorted({ours for ours in (choices or {}).values() if ours not in ("left", "right", "tie")})
+    if wrong:
+        raise BadConfig(f"choices: '{shown(wrong[0])}' is not one of left, right, tie", where="choices")
     table = composed(open_table(path, encoding=encoding, separator=separator, sheet=sheet), columns)
     match = match_columns(table.frame.columns, VOTES, columns, VOTE_WORDS, where=where)
     body = _body(table, match, VOTES, missing, where)
@@ -128,6 +133,7 @@ def read_ratings(
     """
     where = Path(path).name
     columns = dict(columns or {})
+    _known(missing, copies)
     table = composed(open_table(path, encoding=encoding, separator=separator, sheet=sheet), columns)
     wide = [ours for ours in _WIDE if any(mark in columns.get(ours, "") for mark in "*?|")]
     wide = [ours for ours in wide if columns[ours] not in table.frame.columns]
@@ -187,6 +193,12 @@ def _read_wide(
     return _finished(
         body._replace(frame=given, rows=rows, notes=[*body.notes, *notes]), RATINGS, Ratings, match, where, copies
     )
+
+
+def _known(missing: str, copies: str) -> None:
+    for name, word, words in (("missing", missing, get_args(Missing)), ("copies", copies, get_args(Copies))):
+        if word not in words:
+            raise BadConfig(f"{name} '{shown(word)}' is not one of {', '.join(words)}", where=name)
 
 
 def _matches(name: str, pattern: str) -> bool:

@@ -23,7 +23,7 @@ def _read(
     *,
     columns: Mapping[str, str] | None = None,
     kind: Kind | None = None,
-    choices: Mapping[str, str] | None = None,
+    choices: Mapping[str, str] | str | None = None,
     missing: Missing = "refuse",
     copies: Copies = "drop",
     encoding: str | None = None,
@@ -36,7 +36,7 @@ def _read(
         path: a CSV, TSV, Parquet or XLSX file.
         columns: our column -> the file's; see `read_votes`, `read_ratings` and `read_scores`.
         kind: votes, ratings or scores; None: votes where two columns are sides of a pair, else ratings.
-        choices: votes only: the file's word -> left, right or tie.
+        choices: votes only: the file's word -> left, right or tie, as a mapping or as '1=left,0=right'.
         missing: what to do with a row that lacks a needed cell: 'refuse' the file, or 'drop' the row and say so.
         copies: what to do with a row that repeats another in every cell, trial or time included.
         encoding: of a text file; None: UTF-8, or UTF-16 by its mark.
@@ -54,6 +54,9 @@ def _read(
         kind = "votes" if _has_sides({*names, *columns}) else "ratings"
     if choices is not None and kind != "votes":
         raise BadConfig(f"choices say how votes are written, and this table holds {kind}", where="choices")
+    if isinstance(choices, str):
+        pairs = [piece.partition("=") for piece in choices.split(",")]
+        choices = {word.strip(): ours.strip() for word, _, ours in pairs}
     if kind == "votes":
         votes = read_votes(
             path,

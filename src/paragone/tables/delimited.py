@@ -67,7 +67,7 @@ def read_delimited(path: Path, *, separator: str | None = None, encoding: str | 
 
     Args:
         path: an existing file.
-        separator: one character; None: found from the first rows.
+        separator: one character, or 'tab'; None: found from the first rows.
         encoding: a name that Python knows; None: UTF-8, or UTF-16 where the file says so by its first bytes.
 
     Returns:
@@ -76,9 +76,13 @@ def read_delimited(path: Path, *, separator: str | None = None, encoding: str | 
     Raises:
         BadTable: empty, not text, ragged, an unclosed or stray quote, a header with doubled or only blank names; every
             ragged row is named.
-        BadInput: the file cannot be opened.
+        BadInput: the file cannot be opened, or `separator` is no single character.
         UnknownName: no such encoding.
     """
+    if separator in ("\\t", "tab"):
+        separator = "\t"
+    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
+        raise BadInput(f"separator '{shown(separator)}' is not one plain character", where="separator")
     notes: list[str] = []
     content = _bytes(path, encoding, notes)
     separator = separator or _separator(path, content, notes)
