@@ -209,6 +209,19 @@ def test_a_limit_that_is_too_low_is_an_error():
         davidson(drawn(0), max_iterations=1)
 
 
+@FEW
+@given(seed=SEEDS)
+def test_a_round_robin_is_ordered_by_wins(seed: int):
+    # wdm0006/elote PR#65 converged to a non-maximum and inverted 6-4 and 4-6
+    rng = np.random.default_rng(seed)
+    wins = np.triu(rng.integers(1, 10, (6, 6)), 1).astype(float)
+    wins = wins + np.triu(10 - wins, 1).T
+    made = davidson(from_wins(wins))
+    total, best = wins.sum(axis=1), made.score
+    clear = total[:, None] != total[None, :]
+    assert np.all(np.sign(best[:, None] - best[None, :])[clear] == np.sign(total[:, None] - total[None, :])[clear])
+
+
 def test_analytic_errors_match_the_scatter_of_repeated_studies():
     truth, nu = np.array([0.8, 0.1, -0.9]), 0.6
     i, j = np.triu_indices(3, 1)

@@ -245,6 +245,19 @@ def test_a_prior_beyond_memory_is_refused(monkeypatch):
         thurstone(drawn(0))
 
 
+@FEW
+@given(seed=SEEDS)
+def test_a_round_robin_is_ordered_by_wins(seed: int):
+    # wdm0006/elote PR#65 converged to a non-maximum and inverted 6-4 and 4-6
+    rng = np.random.default_rng(seed)
+    wins = np.triu(rng.integers(1, 10, (6, 6)), 1).astype(float)
+    wins = wins + np.triu(10 - wins, 1).T
+    made = thurstone(from_wins(wins), prior=False)
+    total, best = wins.sum(axis=1), made.score
+    clear = np.abs(total[:, None] - total[None, :]) > 5  # of 50; the probit model weighs near answers a little more
+    assert np.all(np.sign(best[:, None] - best[None, :])[clear] == np.sign(total[:, None] - total[None, :])[clear])
+
+
 def test_analytic_errors_match_the_scatter_of_repeated_studies():
     truth = np.array([-1.0, -0.3, 0.2, 1.1])
     i, j = np.triu_indices(4, 1)
