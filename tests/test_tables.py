@@ -14,7 +14,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paragone.errors import BadInput, BadTable, MissingExtra, UnknownName
-from paragone.tables import Column, Schema, checked, delimited, encode, open_table, read_table, whole_file, write_table
+from paragone.tables import (
+    Column,
+    Schema,
+    checked,
+    column_names,
+    encode,
+    open_table,
+    read_table,
+    shape,
+    whole_file,
+    write_table,
+)
 
 Make = Callable[[str, bytes | str], Path]
 HERE = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -114,6 +125,14 @@ def test_another_column_without_a_name_gets_one(make: Make) -> None:
     assert read_table(make("t.csv", "item,\nx,7\n")).columns == ["item", "column_2"]
 
 
+def test_names_of_columns_come_without_the_rows(make: Make, tmp_path: Path) -> None:
+    assert column_names(make("t.csv", 'a;"b;c"; d \n1;2\n')) == ["a", "b;c", "d"]
+    pl.DataFrame({"x": [1], "y": ["z"]}).write_parquet(tmp_path / "t.parquet")
+    assert column_names(tmp_path / "t.parquet") == ["x", "y"]
+    with pytest.raises(BadTable, match=r"^u\.parquet: not a Parquet file"):
+        column_names(make("u.parquet", "x"))
+
+
 def test_names_with_wildcards_are_plain_names(tmp_path: Path, make: Make) -> None:
     make("a.csv", "item\nx\n")
     assert read_table(make("[a].csv", "item\ny\n"))["item"].to_list() == ["y"]
@@ -149,9 +168,9 @@ def test_shape_is_judged_the_same_however_the_file_is_cut(tmp_path: Path, text: 
     found = []
     for size in (1, 3, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(delimited, "_CHUNK", size)
-            quoted = delimited._has_quoted_cells(content, ",")
-            found.append((quoted, delimited._shape_faults(content, ",", 2, quoted)))
+            patch.setattr(shape, "_CHUNK", size)
+            quoted = shape.has_quoted_cells(content, ",")
+            found.append((quoted, shape.shape_faults(content, ",", 2, quoted)))
     assert found[0] == found[1] == found[2]
 
 

@@ -206,6 +206,18 @@ def test_agiqa1k_double_and_missing_names_are_told_and_not_scored(shared: Shared
     assert any("rows 1080 and 1081" in note for note in made.notes)
 
 
+def test_agiqa1k_is_read_as_it_was_published(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["Image", "Prompt", "MOS"])
+    book.active.append(["deepai_0_0_0_0.jpg", "bird, driving aircraft, city, anime style", 2.79])
+    book.save(tmp_path / "AIGC_MOS_Zscore.xlsx")
+    (tmp_path / "AIGC_all.csv").write_text("Image,Score\ndeepai_0_0_0_0.jpg,2.5\n")
+    made = import_source("agiqa1k", tmp_path)
+    assert [one.frame["score"].to_list() for one in made.scores] == [[2.79], [2.5]]
+    assert _benchmark(made).items.row(0, named=True)["action"] == "driving aircraft"
+
+
 def test_agiqa3k_has_two_criteria_and_six_generators(shared: Shared) -> None:
     made = import_source("agiqa3k", shared("images/agiqa_labels"))
     assert _benchmark(made).items["method"].n_unique() == 6

@@ -15,7 +15,8 @@ from .records import Imported, Source
 
 __all__ = ["SOURCE"]
 
-_MOS, _PLAIN = "agiqa1k_mos_zscore.csv", "agiqa1k_AIGC_all.csv"
+_MOS = ("agiqa1k_mos_zscore.csv", "AIGC_MOS_Zscore.xlsx")  # the second is the name at the source
+_PLAIN = ("agiqa1k_AIGC_all.csv", "AIGC_all.csv")
 _NAME = r"^(deepai|dreamStudio)_(\d+)_(\d+)_(\d)_(\d)\.jpg$"
 _LABELS = ("object", "action", "place", "style")
 _SECONDS = 10  # dreamStudio: 9 objects x 10 second objects x 2 x 2
@@ -37,11 +38,12 @@ def _read(path: str | Path, *, images: str | Path | None = None) -> Imported:
     so. The plain means of the second file are another rating (they correlate only .84), so they are other Scores.
 
     Args:
-        path: the folder of labels, or agiqa1k_mos_zscore.csv.
+        path: the folder of labels, agiqa1k_mos_zscore.csv, or AIGC_MOS_Zscore.xlsx as published.
         images: folder of the pictures, where there is one; items whose picture is missing have none.
     """
-    file = file_in(path, _MOS)
+    file = file_in(path, *_MOS)
     table = read_table(file)
+    table = table.rename({name: name.lower() for name in table.columns})
     require(table, ["image", "prompt", "mos"], file.name)
     notes: list[str] = []
     labels = table["prompt"].str.split(", ")
@@ -85,8 +87,8 @@ def _read(path: str | Path, *, images: str | Path | None = None) -> Imported:
         notes.append(f"the design has {len(absent)} more: {', '.join(absent[:5])}")
     made = {"verb": "import", "source": file.name}
     scores = [Scores(mos, "human", "higher", made)]
-    plain = file.parent / _PLAIN
-    if plain.is_file():
+    plain = next((file.parent / name for name in _PLAIN if (file.parent / name).is_file()), None)
+    if plain is not None:
         second = read_scores(plain, {"item": "Image", "score": "Score"}, better="higher").noun[0]
         scores.append(Scores(second.frame, "human-plain-mean", "higher", second.made))
         shared = len(set(mos["item"]) & set(second.frame["item"]))
@@ -101,7 +103,7 @@ def _read(path: str | Path, *, images: str | Path | None = None) -> Imported:
 
 
 def _fits(path: Path) -> bool:
-    frame = peek(path, _MOS)
+    frame = peek(path, *_MOS)
     return {"image", "prompt", "mos"} <= set(frame.columns) and bool(frame["image"].str.contains(_NAME).all())
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import BadConfig
-from ..tables import open_table
+from ..tables import column_names
 from .bare import Copies, Missing, read_ratings, read_votes
 from .bare_scores import read_scores
 from .records import Imported, Source
-from .words import SIDES
+from .words import holds_votes
 
 __all__ = ["SOURCE"]
 
@@ -50,8 +50,8 @@ def _read(
         raise BadConfig(f"kind '{kind}' is not one of votes, ratings, scores", where="kind")
     columns = columns or {}
     if kind is None:
-        names = open_table(path, encoding=encoding, separator=separator, sheet=sheet).frame.columns
-        kind = "votes" if _has_sides({*names, *columns}) else "ratings"
+        names = column_names(path, encoding=encoding, separator=separator, sheet=sheet)
+        kind = "votes" if holds_votes(names, columns) else "ratings"
     if choices is not None and kind != "votes":
         raise BadConfig(f"choices say how votes are written, and this table holds {kind}", where="choices")
     if isinstance(choices, str):
@@ -76,12 +76,6 @@ def _read(
         return Imported(ratings=ratings.noun, notes=ratings.notes)
     scores = read_scores(path, columns, encoding=encoding, separator=separator, sheet=sheet)
     return Imported(scores=scores.noun, notes=scores.notes)
-
-
-def _has_sides(names: set[str]) -> bool:
-    plain = {name.strip().lower().replace(" ", "_").replace("-", "_") for name in names}
-    sides = [("left", "right"), *SIDES]
-    return any(a in plain and b in plain for a, b in sides)
 
 
 def _fits(_path: Path) -> bool:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import BadTable, UnknownName
 from ..tables import Schema, shown
 
-__all__ = ["RATING_WORDS", "SCORE_WORDS", "SIDES", "VOTE_WORDS", "Match", "match_columns"]
+__all__ = ["RATING_WORDS", "SCORE_WORDS", "SIDES", "VOTE_WORDS", "Match", "holds_votes", "match_columns"]
 
 
 def _words(text: str) -> list[str]:
@@ -127,6 +127,21 @@ def match_columns(
     if faults:
         raise BadTable.of_faults(where, faults)
     return Match(theirs, tuple(notes))
+
+
+def holds_votes(names: Iterable[str], columns: Mapping[str, str] | None = None) -> bool:
+    """Whether a table holds answers to pairs: the map says so, or two of its columns are named as sides are.
+
+    Args:
+        names: columns of the file.
+        columns: our column -> the file's, as the caller said.
+    """
+    if {"left", "right", "choice"} & set(columns or {}):
+        return True
+    if {"item", "value"} & set(columns or {}):
+        return False
+    plain = {_plain(name) for name in names}
+    return any(a in plain and b in plain for a, b in (("left", "right"), *SIDES))
 
 
 def _match_sides(open_names: Sequence[str], theirs: dict[str, str], notes: list[str]) -> list[str]:

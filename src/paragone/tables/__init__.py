@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from .contract import MISSING, Column, Schema, checked, encode
 from .delimited import Table, shown
-from .files import FORMAT, open_table, read_table, whole_file, write_table
+from .files import FORMAT, column_names, open_table, read_table, whole_file, write_table
 
 __all__ = [
     "FORMAT",
@@ -20,6 +20,7 @@ __all__ = [
     "Schema",
     "Table",
     "checked",
+    "column_names",
     "encode",
     "open_table",
     "read_table",

@@ -11,10 +11,10 @@ from pathlib import Path
 import polars as pl
 
 from ..errors import BadInput, BadTable, NotFound, UnknownName
-from .delimited import Table, read_delimited, shown
+from .delimited import Table, read_delimited, read_header, shown
 from .workbooks import read_workbook
 
-__all__ = ["FORMAT", "open_table", "read_table", "whole_file", "write_table"]
+__all__ = ["FORMAT", "column_names", "open_table", "read_table", "whole_file", "write_table"]
 
 FORMAT = 1
 """Version of the file layouts; written into Parquet metadata and every TOML file beside a table."""
@@ -60,6 +60,38 @@ def open_table(
         UnknownName: the ending, encoding or sheet is not known.
         MissingExtra: the library that reads workbooks is not installed.
     """
+    path, ending = _found(path)
+    if ending in _TEXT:
+        return read_delimited(path, separator=separator or _TEXT[ending], encoding=encoding)
+    if ending == ".xlsx":
+        return read_workbook(path, sheet=sheet)
+    return _parquet(path)
+
+
+def column_names(
+    path: str | Path, *, separator: str | None = None, encoding: str | None = None, sheet: str | None = None
+) -> list[str]:
+    """The names of a table's columns, without reading the rows of a text or Parquet file.
+
+    Args and Raises: as for `open_table`, as far as the header shows it.
+    """
+    path, ending = _found(path)
+    if ending in _TEXT:
+        return read_header(path, separator=separator or _TEXT[ending], encoding=encoding)
+    if ending == ".xlsx":
+        return read_workbook(path, sheet=sheet).frame.columns
+    try:
+        return list(pl.read_parquet_schema(path))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise _no_parquet(path, error) from error
+
+
+_TEXT = {".csv": None, ".txt": None, ".tsv": "\t"}
+_ENDINGS = (*_TEXT, ".parquet", ".pq", ".xlsx")
+
+
+def _found(path: str | Path) -> tuple[Path, str]:
+    """The path of a file that is there, and its ending."""
     path = Path(path)
     if path.is_dir():
         raise NotFound(f"'{path}' is a folder, not a table; name the file in it", where=str(path))
@@ -68,26 +100,26 @@ def open_table(
     if not path.is_file():
         raise BadInput(f"'{path}' is not a regular file", where=str(path))
     ending = path.suffix.lower()
-    if ending in (".csv", ".tsv", ".txt"):
-        return read_delimited(path, separator=separator or ("\t" if ending == ".tsv" else None), encoding=encoding)
-    if ending in (".parquet", ".pq"):
-        return _parquet(path)
-    if ending == ".xlsx":
-        return read_workbook(path, sheet=sheet)
-    raise UnknownName(
-        f"{path.name}: no table format '{ending or path.name}'; there is .csv, .tsv, .txt, .parquet, .xlsx",
-        where=str(path),
-    )
+    if ending not in _ENDINGS:
+        raise UnknownName(
+            f"{path.name}: no table format '{ending or path.name}'; there is .csv, .tsv, .txt, .parquet, .xlsx",
+            where=str(path),
+        )
+    return path, ending
 
 
 def _parquet(path: Path) -> Table:
     try:
         frame = pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise BadTable(f"{path.name}: not a Parquet file ({shown(error, 120)})", where=str(path)) from error
+        raise _no_parquet(path, error) from error
     if not frame.width:
         raise BadTable(f"{path.name}: a table without columns", where=str(path))
     return Table(frame=frame)
+
+
+def _no_parquet(path: Path, error: Exception) -> BadTable:
+    return BadTable(f"{path.name}: not a Parquet file ({shown(error, 120)})", where=str(path))
 
 
 @contextlib.contextmanager
