@@ -390,7 +390,7 @@ def _replicator(chosen: Estimator, coded: Coded, settings: Mapping[str, Any]) ->
             again = tuple(part._replace(weight=part.weight * counts[part.participant]) for part in data)
             try:
                 made[row] = chosen.model(*again, **settings).score
-            except (NotConnected, TooFew):
+            except CannotScore:
                 continue
         return made
 

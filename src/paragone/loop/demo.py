@@ -56,6 +56,7 @@ def demo(
     *,
     seed: int = 0,
     force: bool = False,
+    jobs: int = -1,
     quiet: bool = True,
     say: Callable[[str], None] | None = None,
 ) -> Path:
@@ -69,6 +70,7 @@ def demo(
         folder: where everything goes.
         seed: of the stylisers, the plan, the participants and the bootstrap.
         force: replace a demo that is there.
+        jobs: worker processes, -1 for one per core; the numbers do not depend on it.
         quiet: show no progress bars.
         say: takes one line per step.
 
@@ -78,7 +80,7 @@ def demo(
     tell = say or (lambda _: None)
     place = Path(folder)
     _cleared(place, force)
-    benchmark = replace(demo_benchmark(place, seed=seed, quiet=quiet), simulated=True)
+    benchmark = replace(demo_benchmark(place, seed=seed, jobs=jobs, quiet=quiet), simulated=True)
     benchmark.write(place)
     tell(f"pictures: {benchmark.items.height} results and references in {place}")
     with whole_file(place / "study.toml") as aside:
@@ -87,7 +89,7 @@ def demo(
     made = plan(benchmark, study)
     made.write(place / "plan.csv")
     tell(f"plan: {len(made.sheets)} sheets, {made.frame.height} trials")
-    truth = _truth(measure(["ssim", "colour-transport", "si"], benchmark, quiet=quiet))
+    truth = _truth(measure(["ssim", "colour-transport", "si"], benchmark, jobs=jobs, quiet=quiet))
     truth.write(place / "scores" / "simulated-truth.csv")
     watchers = Observers(taste_sd=0.5, careless=0.1, stage_temperature={"across": 1.3})
     answers = simulate(made, truth, seed=seed, observers=watchers)
@@ -96,7 +98,7 @@ def demo(
     if found.votes is not None:
         found.votes.write(place / "votes.csv")
     tell(f"answers: {answers.height} of simulated participants")
-    return run(place, group="method", seed=seed, quiet=quiet, say=tell)
+    return run(place, group="method", seed=seed, jobs=jobs, quiet=quiet, say=tell)
 
 
 def _cleared(place: Path, force: bool) -> None:
