@@ -29,6 +29,17 @@ def test_as_many_pairs_as_a_tree_needs_connect_every_group(size: int, groups: in
     assert n_components(group.size, deck.a, deck.b) == groups
 
 
+@given(st.lists(st.integers(1, 8), min_size=1, max_size=6), st.integers(0, 99))
+@settings(max_examples=40, deadline=None)
+def test_groups_of_any_sizes_are_connected_by_as_many_pairs_as_trees_need(sizes: list[int], seed: int) -> None:
+    sizes = [*sizes, 2]
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    slots = sum(size - 1 for size in sizes)
+    deck = within_deck(group, np.arange(group.size), slots, 0, 0, np.random.default_rng(seed))
+    assert deck.a.size == slots
+    assert n_components(group.size, deck.a, deck.b) == len(sizes)
+
+
 @given(st.integers(2, 6).map(lambda k: 2 * k), st.integers(1, 200), st.integers(0, 99))
 @settings(max_examples=40, deadline=None)
 def test_every_prefix_of_a_within_deck_is_balanced(size: int, slots: int, seed: int) -> None:

@@ -24,8 +24,8 @@ class Cost:
 
     frame: pl.DataFrame
     """One row per stage: stage, sheets, comparisons (main and repeat trials), checks, trials (on the longest sheet, all
-    kinds), minutes (of the longest sheet), recruit (people to invite so that the sheets are filled after screening),
-    islands (parts that the stage alone leaves the items in; null for ratings)."""
+    kinds), minutes (of the longest sheet, breaks aside), recruit (people to invite so that the sheets are filled
+    after screening), islands (parts that the stage alone leaves the items in; null for ratings)."""
     exposures: pl.DataFrame
     """One row per stage and pair of factors (`compare` x each of `group`, and the item itself): stage, what, cells,
     least, mean, most, spread (largest distance from the mean as a share of it)."""

@@ -60,7 +60,7 @@ def within_deck(group: Ints, level: Ints, n_slots: int, n_shared: int, copies: i
     sizes = np.array([len(pairs) for pairs in rounds])
     total = int(sizes.sum())
     extra = 0 if n_slots >= 2 * total else n_shared * copies
-    counts = _apportion(n_slots - extra, sizes, rng)
+    counts = _connecting(_apportion(n_slots - extra, sizes, rng), np.maximum(np.bincount(group) - 1, 0))
     offset = np.argsort(rank) / len(rounds)
     which = np.repeat(np.arange(len(rounds)), counts)
     place = np.concatenate([np.arange(count) for count in counts])
@@ -160,6 +160,20 @@ def _apportion(n_slots: int, sizes: Ints, rng: np.random.Generator) -> Ints:
     counts: Ints = np.floor(exact).astype(np.int64)
     rest = exact - counts + rng.uniform(0, 1e-6, sizes.size) - (sizes == 0) * 2.0
     counts[np.argsort(-rest)[: n_slots - int(counts.sum())]] += 1
+    return counts
+
+
+def _connecting(counts: Ints, least: Ints) -> Ints:
+    """The same sum, with as many slots moved from groups that have most to spare as small groups need to be
+    connected."""
+    counts = counts.copy()
+    for group in np.flatnonzero(counts < least).tolist():
+        while counts[group] < least[group]:
+            spare = int((counts - least).argmax())
+            if counts[spare] <= least[spare]:
+                break
+            counts[spare] -= 1
+            counts[group] += 1
     return counts
 
 

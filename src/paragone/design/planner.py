@@ -123,10 +123,13 @@ def _pair_rows(
 
 def _deck(stage: PairStage, name: str, group: Ints, level: Ints, linked: Ints, rng: np.random.Generator) -> Deck:
     n, slots = group.size, stage.participants * stage.n_main
-    n_shared = stage.participants * stage.n_shared // stage.shared_by
     copies = stage.shared_by - 1
     sizes = np.bincount(group)
     within = stage.pairs == "within"
+    wanted = int((sizes > 0).sum()) if within else 1
+    n_shared = stage.participants * stage.n_shared // stage.shared_by
+    if stage.shared is None:  # nobody asked for them, so they must not cost the pairs that connect the items
+        n_shared = max(0, min(n_shared, (slots - n + wanted) // copies))
     allowed = int((sizes * (sizes - 1)).sum()) // 2 if within else (n * n - int((sizes**2).sum())) // 2
     if allowed == 0:
         what = "no group holds two items" if within else "all items are in one group"
@@ -140,10 +143,9 @@ def _deck(stage: PairStage, name: str, group: Ints, level: Ints, linked: Ints, r
             where="stage.trials",
         )
     deck = (within_deck if within else across_deck)(group, level, slots, n_shared, copies, rng)
-    if within:
-        edges, wanted = np.stack([deck.a, deck.b], axis=1), int((sizes > 0).sum())
-    else:
-        edges, wanted = np.concatenate([linked, np.stack([deck.a, deck.b], axis=1)]), 1
+    edges = np.stack([deck.a, deck.b], axis=1)
+    if not within:
+        edges = np.concatenate([linked, edges])
     parts = n_components(n, edges[:, 0], edges[:, 1])
     if parts > wanted:
         raise BadConfig(

@@ -45,7 +45,8 @@ class PairStage(Settings, frozen=True, tag_field="kind", tag="pairs"):
     repeats."""
     shared: int | None = None
     """Comparisons on a sheet that `shared_by` participants judge, so that agreement between people can be measured,
-    >= 0; left out: a twelfth of `trials`. Not needed, and ignored, where the stage shows every pair twice anyway."""
+    >= 0; left out: a twelfth of `trials`, or as many as connecting the items leaves room for. Not needed, and
+    ignored, where the stage shows every pair twice anyway."""
     shared_by: int = 2
     """Participants who judge each shared pair, 2 to `participants`."""
     break_seconds: int = 60
