@@ -1,4 +1,4 @@
-"""The shape of a delimited file, judged on its bytes a few megabytes at a time: equal rows, whole quotes, no zero bytes.
+"""The shape of a delimited file, judged on its bytes part by part: equal rows, whole quotes, no zero bytes.
 
 The reader behind it fills short rows silently, so this comes first.
 """
