@@ -314,7 +314,7 @@ def test_any_table_comes_through_the_same_door(tmp_path: Path) -> None:
     made = import_source(None, tmp_path / "t.csv")
     assert _votes(made)["choice"].to_list() == ["left"]
     (tmp_path / "n.csv").write_text("left,right,choice\nx,y,1\nx,y,0\n")
-    made = import_source("table", tmp_path / "n.csv", choices="1=left,0=right")
+    made = import_source("table", tmp_path / "n.csv", choices="1=left;0=right")
     assert _votes(made)["choice"].to_list() == ["left", "right"]
     with pytest.raises(BadConfig, match="choices: 'up' is not one of left, right, tie"):
         import_source("table", tmp_path / "n.csv", choices="1=up,0=right")

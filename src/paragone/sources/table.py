@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -36,7 +37,7 @@ def _read(
         path: a CSV, TSV, Parquet or XLSX file.
         columns: our column -> the file's; see `read_votes`, `read_ratings` and `read_scores`.
         kind: votes, ratings or scores; None: votes where two columns are sides of a pair, else ratings.
-        choices: votes only: the file's word -> left, right or tie, as a mapping or as '1=left,0=right'.
+        choices: votes only: the file's word -> left, right or tie, as a mapping or as '1=left;0=right'.
         missing: what to do with a row that lacks a needed cell: 'refuse' the file, or 'drop' the row and say so.
         copies: what to do with a row that repeats another in every cell, trial or time included.
         encoding: of a text file; None: UTF-8, or UTF-16 by its mark.
@@ -55,7 +56,7 @@ def _read(
     if choices is not None and kind != "votes":
         raise BadConfig(f"choices say how votes are written, and this table holds {kind}", where="choices")
     if isinstance(choices, str):
-        pairs = [piece.partition("=") for piece in choices.split(",")]
+        pairs = [piece.partition("=") for piece in re.split("[,;]", choices)]
         choices = {word.strip(): ours.strip() for word, _, ours in pairs}
     if kind == "votes":
         votes = read_votes(
