@@ -91,7 +91,8 @@ def _metrics() -> Iterator[str]:
     from paragone.metrics import METRICS
 
     yield "## Metrics\n"
-    yield "| name | reads | better | range | unit | what it measures | definition | source |\n|---|---|---|---|---|---|---|---|"
+    yield "| name | reads | better | range | unit | what it measures | definition | source |"
+    yield "|---|---|---|---|---|---|---|---|"
     for name in sorted(METRICS.builtin):
         m = METRICS.get(name)
         span = f"{_number(m.low)} to {_number(m.high)}"

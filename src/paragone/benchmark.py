@@ -36,11 +36,17 @@ class _Card(Settings, frozen=True):
     """`benchmark.toml`."""
 
     name: str
-    criteria: list[str] = []
-    factors: list[str] = []
+    """Name of the benchmark."""
+    criteria: tuple[str, ...] = ()
+    """What is judged."""
+    factors: tuple[str, ...] = ()
+    """Factor columns that items.csv must have."""
     description: str = ""
+    """What it is and how it was made."""
     licence: str = ""
+    """Who may do what with the pictures."""
     simulated: bool = False
+    """Its answers come from simulated participants."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,7 @@ class Benchmark:
             items,
             checked(references, REFERENCES, where="references.csv"),
             name=card.name,
-            criteria=tuple(card.criteria),
+            criteria=card.criteria,
             folder=folder,
             description=card.description,
             licence=card.licence,

@@ -26,7 +26,7 @@ def demo(folder: Path, force: bool, seed: int, quiet: bool) -> None:
 
     Example: paragone demo demo
     """
-    from ..loop.demo import demo as run_demo
+    from ..loop.showcase import demo as run_demo
 
     page = run_demo(folder, seed=seed, force=force, quiet=quiet, say=lambda line: say(line, quiet=quiet))
     click.echo(str(page))

@@ -453,5 +453,5 @@ def _drawn(draws: np.ndarray | None, items: list[str]) -> pl.DataFrame | None:
         return None
     if {"criterion", "replicate"} & set(items):
         return None  # such an item id would hide the columns that say which replicate a row is
-    frame = pl.DataFrame(draws, schema={name: pl.Float64 for name in items}, orient="row")
+    frame = pl.DataFrame(draws, schema=dict.fromkeys(items, pl.Float64), orient="row")
     return frame.insert_column(0, pl.Series("replicate", np.arange(1, len(draws) + 1)))

@@ -123,7 +123,7 @@ def _holds_votes(names: list[str], columns: Mapping[str, str]) -> bool:
 
 def only(answers: Votes | Ratings, screening: Screening) -> Votes | Ratings:
     """The answers of those who are kept."""
-    return screening.apply(answers) if isinstance(answers, Votes) else screening.apply(answers)
+    return screening.apply(answers)
 
 
 def screening_rules(

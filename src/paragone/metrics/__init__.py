@@ -11,7 +11,7 @@ from __future__ import annotations
 from ..catalog import Catalog
 from .describe import describe
 from .files import Listed, from_files
-from .measure import measure
+from .measuring import measure
 from .worker import STATUSES
 
 __all__ = ["METRICS", "STATUSES", "Listed", "describe", "from_files", "measure"]

@@ -18,7 +18,7 @@ from .verdicts import NEEDS_RATINGS, VERDICTS, Asked, Verdict
 
 __all__ = ["Screening", "screen", "seconds_per_question"]
 
-Answers = TypeVar("Answers", Votes, Ratings)
+Answers = TypeVar("Answers", bound=Votes | Ratings)
 
 _UNKNOWN = "(unknown)"  # the one person of rows without a participant
 _MEASURED = ("distance", "inconsistency")

@@ -15,7 +15,7 @@ from ..observers import Observers, mixed_scores, simulate
 from ..scores import Scores
 from ..study import collect
 from ..tables import whole_file, write_table
-from .run import run
+from .main_job import run
 
 __all__ = ["demo"]
 
