@@ -57,6 +57,7 @@ def gather(folder: Path, *, title: str | None = None) -> Material:
         raise NotFound(f"'{folder}' holds no benchmark, answers or scores; name a folder that does", where=str(folder))
     human = scores.pop("human", None)
     levels = [scores.pop(name) for name in list(scores) if scores[name].key == "level"]
+    levels.sort(key=lambda made: made.frame["of"][0] != "method")  # what is compared comes first
     people = [name for name in scores if scores[name].made.get("verb") == "score"]
     simulated = (benchmark is not None and benchmark.simulated) or bool(human and human.made.get("simulated"))
     answers = None
