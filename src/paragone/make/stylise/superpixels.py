@@ -13,6 +13,8 @@ from .styliser import Styliser
 
 __all__ = ["SUPERPIXELS", "stained_glass"]
 
+_SMALLEST = 7.0  # pixels a side; our choice: smaller pieces would be more lead than glass
+
 
 def stained_glass(content: Picture, style: Picture, *, seed: int = 0) -> Picture:
     """Return compact regions, each in the one of the style's twelve main colours that suits its recoloured mean.
@@ -23,7 +25,7 @@ def stained_glass(content: Picture, style: Picture, *, seed: int = 0) -> Picture
     """
     del seed  # SLIC starts from a regular grid
     unit = max(content.shape[:2]) / 256
-    n = int(np.clip(content.shape[0] * content.shape[1] / (10.0 * unit) ** 2, 4, 4000))
+    n = int(np.clip(content.shape[0] * content.shape[1] / max(_SMALLEST, 10.0 * unit) ** 2, 4, 4000))
     label = slic(content.astype(np.float64), n_segments=n, compactness=7.0, sigma=unit, start_label=0)
     k = int(label.max()) + 1
     own, other = lab(content).reshape(-1, 3), lab(style).reshape(-1, 3)
