@@ -23,6 +23,7 @@ from .material import Material
 from .methods import methods_section, provenance_section
 from .people import participants_section
 from .scored import scores_section
+from .svg import printable
 
 __all__ = ["report", "sections_of"]
 
@@ -87,6 +88,9 @@ def _html(index: Index, sections: Sequence[Section]) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
         autoescape=True,
+        finalize=lambda value: (
+            printable(value) if type(value) is str else value
+        ),  # markup is a subclass: ours, as it is
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 from ..errors import MissingExtra
 
-__all__ = ["COLOURS", "SERIES", "Drawing", "Spot", "clean", "sheet", "to_svg"]
+__all__ = ["COLOURS", "SERIES", "Drawing", "Spot", "clean", "printable", "sheet", "to_svg"]
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito, "Color Universal Design", 2008, without black (ink here) and yellow (too faint on white)."""
@@ -84,7 +84,12 @@ class Drawing(NamedTuple):
 
 def clean(text: object) -> str:
     """The text on one line, without characters that XML forbids (each becomes U+FFFD)."""
-    return " ".join(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", str(text)).split())
+    return " ".join(printable(str(text)).split())
+
+
+def printable(text: str) -> str:
+    """The text with U+FFFD in place of characters that XML and HTML forbid."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 @contextlib.contextmanager
