@@ -112,15 +112,6 @@ def read_answers(
     return votes[0] if votes else ratings[0]
 
 
-def _holds_votes(names: list[str], columns: Mapping[str, str]) -> bool:
-    if {"left", "right", "choice"} & set(columns):
-        return True
-    if {"item", "value"} & set(columns):
-        return False
-    plain = {name.strip().lower().replace(" ", "_").replace("-", "_") for name in names}
-    return any({a, b} <= plain for a, b in (("left", "right"), *SIDES))
-
-
 def only(answers: Votes | Ratings, screening: Screening) -> Votes | Ratings:
     """The answers of those who are kept."""
     return screening.apply(answers)
