@@ -7,7 +7,7 @@ import, check), `gather` (a folder to the material of its report), `documents` (
 
 from __future__ import annotations
 
-from .showcase import demo
 from .main_job import run
+from .showcase import demo
 
 __all__ = ["demo", "run"]

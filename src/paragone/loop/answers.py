@@ -10,16 +10,19 @@ import polars as pl
 
 from ..benchmark import Benchmark
 from ..consistency import Consistency, consistency
-from ..errors import BadConfig, NotFound, UnknownName
+from ..errors import BadConfig, CannotScore, NotFound, UnknownName
 from ..estimate import Estimator, Question, estimate
+from ..estimate.encoding import code_ratings, code_votes
+from ..estimate.subject_model import p910
+from ..estimate.thurstone_outliers import outlier_distance
 from ..judgements import RATINGS, Ratings, Votes
 from ..provenance import made_by
 from ..scores import Scores
 from ..screen import Screening, ScreenRules, screen
 from ..settings import read_settings
 from ..sources.bare import read_ratings, read_votes
-from ..sources.words import SIDES
-from ..tables import open_table, read_table, write_table
+from ..sources.words import holds_votes
+from ..tables import column_names, open_table, read_table, write_table
 
 __all__ = [
     "Answers",
@@ -54,10 +57,9 @@ def is_simulated(files: Iterable[Path], folder: Path) -> bool:
         return True
     for file in files:
         frame = open_table(file).frame
-        if (
-            "participant" not in frame.columns
-            or not frame["participant"].str.starts_with("sim-").fill_null(False).all()
-        ):
+        if "participant" not in frame.columns:
+            return False
+        if not frame["participant"].cast(pl.String).str.starts_with("sim-").fill_null(False).all():
             return False
     return True
 
@@ -94,7 +96,7 @@ def read_answers(
     votes: list[Votes] = []
     ratings: list[Ratings] = []
     for file in files:
-        if _holds_votes(open_table(file).frame.columns, columns or {}):
+        if holds_votes(column_names(file), columns):
             voted = read_votes(file, columns)
             votes.append(voted.noun)
             notes = voted.notes
@@ -177,17 +179,30 @@ def screen_answers(answers: Votes | Ratings, rules: ScreenRules | None = None) -
     P.910 inconsistency is taken for ratings and pwcmp's outlier distance for votes, where the answers allow them.
     """
     measured: dict[str, dict[str, float]] = {}
-    if isinstance(answers, Votes) and answers.frame["participant"].null_count() == 0:
-        measured = _distances(answers)
+    if answers.frame["participant"].null_count() == 0:
+        measured = _distances(answers) if isinstance(answers, Votes) else _inconsistencies(answers)
     return screen(answers, rules, measured=measured or None)
+
+
+def _inconsistencies(ratings: Ratings) -> dict[str, dict[str, float]]:
+    """P.910 inconsistency of each participant, the mean over criteria; nothing where the ratings do not allow it."""
+    collected: dict[str, list[float]] = {}
+    for part in ratings.main.frame.partition_by("criterion", maintain_order=True):
+        coded = code_ratings(part, reliability={})
+        assert coded.opinions is not None
+        try:
+            notes = p910(coded.opinions).notes
+        except CannotScore:
+            return {}
+        for name, value in zip(coded.participants, notes["participant_inconsistency"].tolist(), strict=True):
+            collected.setdefault(name, []).append(value)
+    if not collected:
+        return {}
+    return {"inconsistency": {name: sum(values) / len(values) for name, values in collected.items()}}
 
 
 def _distances(votes: Votes) -> dict[str, dict[str, float]]:
     """pwcmp's distance of each participant, the largest over criteria; nothing where the votes do not allow it."""
-    from ..errors import CannotScore
-    from ..estimate.encoding import code_votes
-    from ..estimate.thurstone_outliers import outlier_distance
-
     main = votes.main.frame
     largest: dict[str, float] = {}
     for part in main.partition_by("criterion", maintain_order=True):
