@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from .errors import BadConfig
 
@@ -65,5 +66,18 @@ def spread(
         return [function(piece) for piece in track(pieces, label, quiet=quiet)]
     import joblib
 
-    work: Any = joblib.Parallel(n_jobs=jobs, return_as="generator")(joblib.delayed(function)(piece) for piece in pieces)
+    here = joblib.delayed(_Here(function, os.getcwd()))
+    work: Any = joblib.Parallel(n_jobs=jobs, return_as="generator")(here(piece) for piece in pieces)
     return list(track(work, label, total=len(pieces), quiet=quiet))
+
+
+class _Here(Generic[Item, Result]):
+    """A function that runs where its caller stands: workers live on between calls, and the folder may have changed."""
+
+    def __init__(self, function: Callable[[Item], Result], folder: str) -> None:
+        self.function, self.folder = function, folder
+
+    def __call__(self, piece: Item) -> Result:
+        if os.getcwd() != self.folder:
+            os.chdir(self.folder)
+        return self.function(piece)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime
 import math
 import tomllib
-import types
 import typing
 from collections.abc import Mapping
 from pathlib import Path
@@ -74,16 +73,20 @@ def _worded(message: str, record: type) -> str:
 
 
 def _keys(record: Any, place: str) -> list[str]:
+    """The keys known at a place such as 'stage[0].checks'; of a union of records, those of all of them."""
+    records = _records(record)
     for part in [word for word in place.split(".") if word]:
         name = part.partition("[")[0]
-        hints = typing.get_type_hints(record)
-        record = hints.get(name, record)
-        while not hasattr(record, "__struct_fields__"):
-            inner = [a for a in typing.get_args(record) if a is not types.NoneType and a is not str]
-            if not inner:
-                return []
-            record = inner[-1]
-    return list(getattr(record, "__struct_fields__", ()))
+        hints = [typing.get_type_hints(one).get(name) for one in records]
+        records = [inner for hint in hints if hint is not None for inner in _records(hint)]
+    return sorted({key for one in records for key in one.__struct_fields__})
+
+
+def _records(hint: Any) -> list[Any]:
+    """The records in a type such as `list[A | B] | None`."""
+    if hasattr(hint, "__struct_fields__"):
+        return [hint]
+    return [record for inner in typing.get_args(hint) for record in _records(inner)]
 
 
 def write_toml(content: Mapping[str, Any], path: str | Path) -> Path:

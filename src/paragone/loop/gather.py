@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 
 from ..benchmark import Benchmark
+from ..design import read_study
 from ..errors import NotFound
 from ..judgements import Ratings, Votes
 from ..provenance import changed_inputs
 from ..report import Material, answers_of
 from ..scores import Agreement, Scores
-from ..settings import read_settings
 from ..tables import read_table
 from .answers import is_benchmark
 
@@ -131,11 +131,9 @@ def _described(votes: Votes | None, ratings: Ratings | None) -> list[str]:
 
 def _asked(folder: Path, benchmark: Benchmark | None) -> str:
     """What the study asked, from study.toml or the benchmark's description."""
-    from ..design import Study
-
     path = folder / "study.toml"
     if path.is_file():
-        study = read_settings(path, Study)
+        study = read_study(path)
         criteria = ", ".join(study.criteria or (benchmark.criteria if benchmark else ()))
         return f"{study.name}: {criteria}" if criteria else study.name
     return benchmark.description if benchmark else ""
