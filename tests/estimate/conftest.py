@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -85,3 +87,45 @@ def opinions() -> Callable[..., Opinions]:
         )
 
     return build
+
+
+ANSWERS = {"a": 1.0, "left": 1.0, "b": 0.0, "right": 0.0, "tie": 0.5}
+FULL_HD_REFERENCES = ("Bistro", "FishingCloseshot", "Showgirl01", "SmithHammering")
+
+
+def _reference_merged(scene: str, condition: str) -> str:
+    """HDR-VDC shows its reference under several names; the published scores treat them as one item."""
+    best = "H_1920x1080_" if scene in FULL_HD_REFERENCES else "H_3840x2160_"
+    return "ref" if condition.startswith(best) else condition
+
+
+@pytest.fixture(scope="session")
+def real_votes(shared: Callable[[str], Path]) -> Callable[..., tuple[list[str], Comparisons]]:
+    """Read a real vote file: the item ids in order, and the votes of one group of it or of all."""
+
+    def read(name: str, group: str | None = None) -> tuple[list[str], Comparisons]:
+        with shared(f"votes/{name}").open(newline="", encoding="utf-8") as file:
+            rows = [row for row in csv.DictReader(file) if group is None or row["group"] == group]
+        pairs = [(row.get("item_a") or row["left"], row.get("item_b") or row["right"]) for row in rows]
+        if name.startswith("hdr_vdc_bright"):
+            pairs = [
+                (_reference_merged(row["group"], a), _reference_merged(row["group"], b))
+                for row, (a, b) in zip(rows, pairs, strict=True)
+            ]
+        people = [row.get("rater") or row.get("worker") or "" for row in rows]
+        items = sorted({item for pair in pairs for item in pair})
+        who = sorted(set(people))
+        at, by = {item: k for k, item in enumerate(items)}, {person: k for k, person in enumerate(who)}
+        m = len(rows)
+        return items, Comparisons(
+            n=len(items),
+            left=_ints([at[a] for a, _ in pairs], m),
+            right=_ints([at[b] for _, b in pairs], m),
+            outcome=_floats([ANSWERS[row.get("choice") or row["winner"]] for row in rows], m),
+            participant=_ints([by[person] for person in people], m),
+            stage=_ints(None, m),
+            weight=_floats(None, m),
+            temperature=_floats(None, m),
+        )
+
+    return read

@@ -22,8 +22,10 @@ __all__ = ["BRADLEY_TERRY", "BRADLEY_TERRY_RIDGE", "bradley_terry", "bradley_ter
 
 Covariance = Literal["fisher", "robust"]
 
-TOLERANCE = 1e-10
+TOLERANCE = 1e-11
 """Largest estimated error of a score, in logits."""
+ROUNDING = 1e-14
+"""Share of the terms of a gradient that rounding may leave."""
 GRADIENT = 1e-9
 """Largest |gradient| of an item per vote on it that an answer may have."""
 STEPS = 100
@@ -196,7 +198,7 @@ def _estimate(comparisons: Comparisons, *, ridge: float, covariance: Covariance)
 
 def _log_likelihood(edges: Edges, score: Floats) -> float:
     x = (score[edges.i] - score[edges.j]) / edges.temperature
-    return float(-(edges.wins_i @ np.logaddexp(0.0, -x) + edges.wins_j @ np.logaddexp(0.0, x)))
+    return -float(np.sum(edges.wins_i * np.logaddexp(0.0, -x) + edges.wins_j * np.logaddexp(0.0, x)))
 
 
 def _fit(edges: Edges, ridge: float, start: Floats | None = None, *, steps: int = STEPS, strict: bool = True) -> _Fit:
@@ -223,7 +225,7 @@ def _fit(edges: Edges, ridge: float, start: Floats | None = None, *, steps: int 
             change, rise = change / 2, rise / 2
         score, slope = score + change, after
         left = float(np.abs(slope / scale).max())
-        done = left * float(np.ptp(change)) <= TOLERANCE * was or float(np.abs(slope / votes).max()) <= 1e-15
+        done = left * float(np.ptp(change)) <= TOLERANCE * was or _is_rounding(shape, small, score, slope)
     gradient = float(np.abs(slope / votes).max())
     if strict and (not done or gradient > GRADIENT):
         raise NotConverged(
@@ -235,6 +237,13 @@ def _fit(edges: Edges, ridge: float, start: Floats | None = None, *, steps: int 
     return _Fit(full, taken, gradient)
 
 
+def _is_rounding(shape: Shape, edges: Edges, score: Floats, slope: Floats) -> bool:
+    """Whether the slope is what rounding leaves of terms that cancel."""
+    p, q = _chances(edges, score)
+    terms = (edges.wins_i * q + edges.wins_j * p) / edges.temperature
+    return bool(np.all(np.abs(slope) <= ROUNDING * shape.totals(terms, terms)))
+
+
 def _start(shape: Shape, edges: Edges) -> Floats:
     """The log-odds of each item's wins, half a vote added to both sides: already the right order of magnitude."""
     wins = shape.totals(edges.wins_i, edges.wins_j)
@@ -244,13 +253,18 @@ def _start(shape: Shape, edges: Edges) -> Floats:
     return score
 
 
+def _chances(edges: Edges, score: Floats) -> tuple[Floats, Floats]:
+    """P(i wins) and P(j wins) on every edge, both to full relative precision however near to 0."""
+    x = (score[edges.i] - score[edges.j]) / edges.temperature
+    return expit(x), expit(-x)
+
+
 def _derivatives(shape: Shape, edges: Edges, score: Floats, ridge: float) -> tuple[Floats, Floats]:
     """Gradient (n,) of the (penalised) log-likelihood, and minus its second derivative along each edge (e,)."""
-    p = expit((score[edges.i] - score[edges.j]) / edges.temperature)
-    votes = edges.votes
-    # wins_i (1 - p) - wins_j p keeps the small difference of a one-sided edge, which wins_i - votes p would round away.
-    surprise = (edges.wins_i * (1.0 - p) - edges.wins_j * p) / edges.temperature
-    curve = votes * p * (1.0 - p) / edges.temperature**2
+    p, q = _chances(edges, score)
+    # wins_i q - wins_j p keeps the small difference of a one-sided edge, which wins_i - votes p would round away.
+    surprise = (edges.wins_i * q - edges.wins_j * p) / edges.temperature
+    curve = edges.votes * p * q / edges.temperature**2
     return shape.totals(surprise, -surprise) - ridge * score, curve
 
 
@@ -275,8 +289,8 @@ def _covariance(comparisons: Comparisons, edges: Edges, score: Floats, ridge: fl
 def _participant_gradients(comparisons: Comparisons, edges: Edges, score: Floats) -> Floats:
     """(k, n) each voting participant's part of the likelihood's gradient."""
     wins_i, wins_j = tally(comparisons, edges)
-    p = expit((score[edges.i] - score[edges.j]) / edges.temperature)
-    surprise = wins_i.multiply((1.0 - p) / edges.temperature) - wins_j.multiply(p / edges.temperature)
+    p, q = _chances(edges, score)
+    surprise = wins_i.multiply(q / edges.temperature) - wins_j.multiply(p / edges.temperature)
     everything = np.arange(edges.i.size)
     ends = sparse.csr_array(
         (

@@ -13,8 +13,8 @@ from paragone.errors import BadConfig
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats, Ints
 from paragone.estimate.bootstrap_pairs import under_weights
 from paragone.estimate.edges import Edges, aggregate, check_connected, compacted
-from paragone.stats import graph
 from paragone.stats.laplacian import shape_of
+from paragone.stats.spectrum import spectral_gap
 from paragone.stats.stationary import Balance, Flows, balance
 
 __all__ = ["RANK_CENTRALITY", "RANK_CENTRALITY_PLAIN", "rank_centrality", "rank_centrality_plain"]
@@ -111,7 +111,10 @@ def replicate_rank_centrality_plain(comparisons: Comparisons, weights: Floats) -
 def _estimate(edges: Edges, prior: float) -> Estimate:
     notes = check_connected(edges, strongly=prior == 0)
     score, found = _scored(edges, prior)
-    gap = graph.spectral_gap(edges.n, *_pooled_shares(edges, prior))
+    # At one temperature the scores are the log of the stationary distribution that the gap needs.
+    t = edges.temperature[0]
+    known = score / t if np.all(edges.temperature == t) else None
+    gap = spectral_gap(edges.n, *_pooled_shares(edges, prior), score=known)
     return Estimate(
         score=score,
         notes={

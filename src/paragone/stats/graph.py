@@ -7,48 +7,25 @@ often `i` won over `j` (`wins_i`) and `j` over `i` (`wins_j`), ties counted half
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
 
-from paragone.errors import NotConverged
-from paragone.stats.laplacian import Shape, shape_of
+from paragone.stats.spectrum import spectral_gap
 
 __all__ = [
     "GraphDiagnosis",
-    "SpectralGap",
     "components",
     "degrees",
     "diagnose",
-    "spectral_gap",
     "strong_components",
     "win_arcs",
 ]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-DENSE_ITEMS = 300
-"""Up to here all eigenvalues of the dense chain cost less than one run of ARPACK (our measurement)."""
-DENSE_RESCUE_ITEMS = 3000
-"""Up to here a dense eigenvalue run (minutes at the limit) may replace an ARPACK run that did not converge."""
-
-RESTARTS = 2000
-
-
-class SpectralGap(NamedTuple):
-    """How fast the Rank Centrality walk forgets where it began."""
-
-    gap: float
-    """1 - |lambda_2| in [0, 1], lambda_2 the second largest eigenvalue in modulus; 0 if the walk may end twice over."""
-    residual: float
-    """||P v - lambda_2 v|| of the unit eigenvector found; 0 where the gap follows from the graph alone."""
-    d_max: int
-    """Most distinct opponents of any item: the laziness of the walk. Gaps compare only under one such convention."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,43 +113,6 @@ def degrees(n: int, i: Ints, j: Ints) -> Ints:
     return counts
 
 
-def spectral_gap(n: int, i: Ints, j: Ints, share_i: Floats, share_j: Floats) -> SpectralGap:
-    """Measure 1 - |lambda_2| of the Rank Centrality walk.
-
-    From item i the walk moves to a compared j with probability share_j / d_max, j's share of the wins between the two,
-    and else stays. Items without a pair are left out.
-
-    Args:
-        n: number of items.
-        i: (e,) one end of each distinct compared pair, in [0, n).
-        j: (e,) the other end.
-        share_i: (e,) i's share of the wins, in [0, 1].
-        share_j: (e,) j's share, in [0, 1]; the two sum to at most 1.
-
-    Returns:
-        The gap, the residual of the eigenvector behind it, and d_max. The gap is 0 exactly where the walk can end in
-        several closed groups, and NaN where there is no pair.
-
-    Raises:
-        NotConverged: ARPACK found no second eigenvalue and the graph is too large for a dense one.
-
-    Source:
-        Negahban, Oh and Shah, "Rank Centrality: Ranking from Pairwise Comparisons", Operations Research 65(1), 2017,
-        section 2 (walk) and theorem 1 (gap).
-    """
-    degree = degrees(n, i, j)
-    d_max = int(degree.max(initial=0))
-    if d_max == 0:
-        return SpectralGap(gap=float("nan"), residual=0.0, d_max=0)
-    if _n_closed_groups(n, i, j, share_i, share_j) > 1:
-        return SpectralGap(gap=0.0, residual=0.0, d_max=d_max)
-    place = np.cumsum(degree > 0) - 1
-    order = np.argsort(i, kind="stable") if np.any(i[1:] < i[:-1]) else slice(None)
-    shape = shape_of(int(place[-1]) + 1, place[i[order]], place[j[order]])
-    value, residual = _second_eigenvalue(_Walk.at(shape, share_j[order] / d_max, share_i[order] / d_max))
-    return SpectralGap(gap=max(0.0, 1.0 - value), residual=residual, d_max=d_max)
-
-
 def diagnose(n: int, i: Ints, j: Ints, wins_i: Floats, wins_j: Floats, *, prior: float = 0.0) -> GraphDiagnosis:
     """Collect what a vote graph can and cannot determine.
 
@@ -214,7 +154,7 @@ def diagnose(n: int, i: Ints, j: Ints, wins_i: Floats, wins_j: Floats, *, prior:
         spectral_gap=gap.gap,
         spectral_gap_residual=gap.residual,
         d_max=gap.d_max,
-        mixing_time=1.0 / gap.gap if gap.gap > 0 else (float("inf") if gap.gap == 0 else float("nan")),
+        mixing_time=float("inf") if gap.gap == 0 else 1.0 / gap.gap,
         prior=prior,
     )
 
@@ -243,67 +183,3 @@ def _without(labels: Ints, unseen: NDArray[np.bool_]) -> Ints:
     kept = np.full(labels.size, -1, dtype=np.int64)
     kept[~unseen] = np.unique(labels[~unseen], return_inverse=True)[1]
     return kept
-
-
-def _n_closed_groups(n: int, i: Ints, j: Ints, share_i: Floats, share_j: Floats) -> int:
-    """Groups of seen items that the walk cannot leave."""
-    start, end = win_arcs(j, i, share_i, share_j)
-    one_way = start.size < 2 * i.size
-    label = strong_components(n, start, end) if one_way else components(n, i, j)
-    left = np.zeros(n, dtype=bool)
-    left[label[start[label[start] != label[end]]]] = True
-    return int((~left[np.unique(label[degrees(n, i, j) > 0])]).sum())
-
-
-class _Walk(NamedTuple):
-    """A transition matrix in three parts: onwards from i to j, back from j to i, and staying."""
-
-    onwards: sparse.csr_array
-    back: sparse.csc_array
-    stay: Floats
-
-    @classmethod
-    def at(cls, shape: Shape, to_j: Floats, to_i: Floats) -> _Walk:
-        return cls(shape.upper(to_j), shape.lower(to_i), 1.0 - shape.totals(to_j, to_i))
-
-    def __matmul__(self, v: NDArray[Any]) -> NDArray[Any]:
-        moved: NDArray[Any] = self.onwards @ v + self.back @ v + self.stay * v
-        return moved
-
-    def dense(self) -> Floats:
-        matrix: Floats = (self.onwards + self.back).toarray() + np.diag(self.stay)
-        return matrix
-
-
-def _second_eigenvalue(walk: _Walk) -> tuple[float, float]:
-    """|lambda_2| and the residual of its eigenvector."""
-    n = walk.stay.size
-    if n <= DENSE_ITEMS:
-        return _second_of(walk, *np.linalg.eig(walk.dense()))
-    # One value more than the two needed: lambda_2 is often one of a conjugate pair.
-    try:
-        operator = LinearOperator((n, n), matvec=lambda v: walk @ v.ravel(), dtype=np.float64)
-        found = eigs(operator, k=3, which="LM", v0=_start(n), ncv=24, maxiter=RESTARTS, tol=1e-10)
-    except ArpackNoConvergence as stalled:
-        if n > DENSE_RESCUE_ITEMS:
-            raise NotConverged(
-                f"spectral gap: no second eigenvalue of {n} items within {RESTARTS} restarts of ARPACK; "
-                f"the groups of items hardly touch, collect votes between them"
-            ) from stalled
-        return _second_of(walk, *np.linalg.eig(walk.dense()))
-    return _second_of(walk, *found)
-
-
-def _second_of(walk: _Walk, values: NDArray[Any], vectors: NDArray[Any]) -> tuple[float, float]:
-    """Leave out the eigenvalue nearest to 1 (the stationary one) and take the largest modulus of the rest."""
-    rest = np.delete(np.arange(values.size), np.argmin(np.abs(values - 1.0)))
-    if rest.size == 0:
-        return 0.0, 0.0
-    second = rest[np.argmax(np.abs(values[rest]))]
-    v = vectors[:, second]
-    return float(np.abs(values[second])), float(np.linalg.norm(walk @ v - values[second] * v) / np.linalg.norm(v))
-
-
-def _start(n: int) -> Floats:
-    """A fixed start that no eigenvector of the walk is likely to be orthogonal to, so that results repeat."""
-    return np.random.default_rng(0).standard_normal(n)

@@ -24,16 +24,20 @@ Floats = NDArray[np.float64]
 ELIMINATED_ITEMS = 200
 """Up to here elimination (n^3 / 3 steps) is as quick as iterating (our measurement)."""
 DENSE_ITEMS = 2000
-"""Up to here a stalled GMRES is replaced by a dense solve, beyond by a sparse one."""
+DENSE_SHARE = 0.05
+"""Up to this size, and from this share of filled cells on, elimination runs dense; else sparse."""
 TOLERANCE = 1e-11
 """Largest estimated error of a score, in natural-log units."""
 NEWTON_STEPS = 50
 KRYLOV_STEPS = 60
-BENDING_STEPS = 11
+FIRST_BENDING = 0.25
+LEAST_BENDING = 1e-3
+"""Shares of the whole bend by which it is first, and at least, increased."""
 ROUNDING = 1e-14
 """An imbalance of this size is rounding."""
 SMALLEST_SHARE = 1e-3
-"""Steps are halved down to about this share of Newton's."""
+PATIENCE = 5
+"""Steps are halved down to about this share of Newton's; so many in a row that do not help at all are a stall."""
 FARTHEST = 600.0
 """Score differences are cut here inside exp, far beyond any that votes can show."""
 
@@ -115,6 +119,7 @@ def _newton(flows: Flows, score: Floats, *, rescue: bool) -> Balance | None:
     """
     score = score - score.mean()
     state = _around(flows, score)
+    stalls = 0
     for step in range(NEWTON_STEPS):
         worst = float(np.abs(state.residual).max())
         if worst <= ROUNDING:
@@ -134,19 +139,27 @@ def _newton(flows: Flows, score: Floats, *, rescue: bool) -> Balance | None:
         # The step turned a residual of `worst` into a change of this size, so it will turn what is left alike.
         if left * float(np.ptp(change)) <= TOLERANCE * worst:
             return Balance(score, step + 1, left)
+        stalls = stalls + 1 if share < SMALLEST_SHARE else 0
+        if stalls == PATIENCE:
+            return None
     return None
 
 
 def _followed(flows: Flows) -> Balance | None:
-    """Balance the walk without its bend, then bend it little by little."""
-    bends = [None] if flows.bend is None else [share * flows.bend for share in np.linspace(0.0, 1.0, BENDING_STEPS)]
-    score = _fitted_odds(flows)
-    found = None
-    for bend in bends:
-        found = _newton(replace(flows, bend=bend), score, rescue=True)
-        if found is None:
+    """Balance the walk without its bend, then bend it step by step, in shorter steps where Newton's method fails."""
+    found = _newton(replace(flows, bend=None), _fitted_odds(flows), rescue=True)
+    if flows.bend is None or found is None:
+        return found
+    reached, step = 0.0, FIRST_BENDING
+    while reached < 1.0:
+        share = min(1.0, reached + step)
+        ahead = _newton(replace(flows, bend=share * flows.bend), found.score, rescue=True)
+        if ahead is not None:
+            found, reached, step = ahead, share, 2 * step
+        elif step < LEAST_BENDING:
             return None
-        score = found.score
+        else:
+            step /= 2
     return found
 
 
@@ -240,7 +253,7 @@ def _direct(state: _State, held: int) -> Floats:
     matrix = (rows @ (state.upper + state.lower + sparse.diags_array(state.diagonal))).tocsc()
     free = np.delete(np.arange(state.residual.size), held)
     change = np.zeros(state.residual.size)
-    if change.size <= DENSE_ITEMS:
+    if matrix.nnz > DENSE_SHARE * change.size**2 and change.size <= DENSE_ITEMS:
         change[free] = np.linalg.solve(matrix.toarray()[np.ix_(free, free)], state.residual[free])
     else:
         change[free] = splu(matrix[free][:, free]).solve(state.residual[free])
