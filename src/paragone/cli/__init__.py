@@ -4,8 +4,10 @@ until the verb that needs it runs."""
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 import click
 
@@ -78,6 +80,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exit 0 done, 1 refused (one line, no traceback), 2 usage."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        _answered(given)
+    except BrokenPipeError:
+        sys.stderr.close()  # else the interpreter complains once more when it flushes what nobody reads
+        sys.exit(1)
+
+
+def _answered(given: list[str]) -> None:
+    try:
         paragone.main(args=given, prog_name="paragone", standalone_mode=False)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
@@ -86,25 +96,53 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(1)
     except click.ClickException as error:
         error.show()
+        _document(given, "Usage", error.format_message(), "")
         sys.exit(2)
     except ParagoneError as error:
         _refuse(given, error.kind, error.message, error.where)
     except MemoryError:
         _refuse(given, "MemoryError", "out of memory; give fewer rows, replicates or pictures at a time", "")
     except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
+        raise
     except OSError as error:
-        place = str(error.filename or "")
-        reason = error.strerror or str(error)
-        _refuse(given, type(error).__name__, f"{place}: {reason}" if place else reason, place)
+        place = _place(error)
+        _refuse(given, type(error).__name__, f"{place}: {_reason(error)}" if place else _reason(error), place)
+    except UnicodeEncodeError as error:
+        name = str(error.object)[max(error.start - 20, 0) : error.end + 20]
+        _refuse(given, "BadInput", f"the name '{ascii(name)[1:-1]}' holds bytes that are not UTF-8; rename it", "")
+    except _engine_faults() as error:
+        _refuse(given, "OSError", f"a table could not be written: {error}", "")
 
 
-def _refuse(given: list[str], kind: str, message: str, where: str) -> None:
+def _engine_faults() -> tuple[type[BaseException], ...]:
+    """What polars raises where a disk is full: its Parquet writer hides the OSError. Asked only when something failed."""
+    polars = sys.modules.get("polars")
+    return () if polars is None else (polars.exceptions.ComputeError,)
+
+
+def _place(error: OSError) -> str:
+    """The file that a fault of the system speaks of; not the aside that stands for it until it is whole."""
+    name = str(error.filename2 or error.filename or "")
+    return re.sub(r"(^|/)\.([^/]+)\.[^./]+\.part$", r"\1\2", name)
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return "this is a file, and a folder is needed; name another place"
+    if isinstance(error, IsADirectoryError):
+        return "this is a folder, and a file is to be written; name the file"
+    return error.strerror or str(error)
+
+
+def _refuse(given: list[str], kind: str, message: str, where: str) -> NoReturn:
     line = " ".join(message.split())
     click.echo(f"paragone: {line}", err=True)
+    _document(given, kind, line, where)
+    sys.exit(1)
+
+
+def _document(given: list[str], kind: str, line: str, where: str) -> None:
     if "--json" in given:
         import json
 
         click.echo(json.dumps({"error": {"kind": kind, "message": line, "where": where}}))
-    sys.exit(1)

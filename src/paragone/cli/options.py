@@ -73,12 +73,12 @@ def columns_option(command: Command) -> Command:
 
 
 def assignments(text: str | Iterable[str], option: str) -> dict[str, str]:
-    """Read 'a=b,c=d' (or several of them) into a dict.
+    """Read 'a=b,c=d', or one 'a=b' from each of several texts (whose commas belong to them), into a dict.
 
     Raises:
         BadConfig: a piece is not of that form, or a name stands twice.
     """
-    pieces = text.split(",") if isinstance(text, str) else [piece for part in text for piece in part.split(",")]
+    pieces = text.split(",") if isinstance(text, str) else text
     made: dict[str, str] = {}
     for piece in pieces:
         if not piece.strip():

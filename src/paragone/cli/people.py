@@ -186,6 +186,7 @@ def score(
     from ..estimate import Question
     from ..loop import answers as from_answers
     from ..loop.documents import score_document, score_rows, score_warnings
+    from ..loop.words import file_name
 
     folder = Path()
     chosen = from_answers.answer_files(*files)
@@ -217,7 +218,7 @@ def score(
         simulated=from_answers.is_simulated(chosen, folder),
     )
     if output is None and not files and from_answers.is_benchmark(folder):
-        output = folder / "scores" / (f"{name}-by-{factor}.csv" if factor else f"{name}.csv")
+        output = folder / "scores" / f"{file_name(f'{name}-by-{factor}' if factor else name)}.csv"
     if output:
         scores.write(output)
     if as_json:

@@ -11,7 +11,7 @@ import polars as pl
 from ..benchmark import Benchmark
 from ..consistency import Consistency, consistency
 from ..errors import BadConfig, CannotScore, NotFound, UnknownName
-from ..estimate import Estimator, Question, estimate
+from ..estimate import ESTIMATORS, Estimator, Question, estimate
 from ..estimate.encoding import code_ratings, code_votes
 from ..estimate.subject_model import p910
 from ..estimate.thurstone_outliers import outlier_distance
@@ -23,6 +23,7 @@ from ..settings import read_settings
 from ..sources.bare import read_ratings, read_votes
 from ..sources.words import holds_votes
 from ..tables import column_names, open_table, read_table, write_table
+from .words import held_to_types
 
 __all__ = [
     "Answers",
@@ -314,11 +315,16 @@ def score(
     """
     if kept is not None:
         answers = _of(answers, kept)
-    scores = estimate(answers, method, question=question, name=name, **(options or {}))
+    chosen = method if isinstance(method, Estimator) else ESTIMATORS.get(method or _USUAL[type(answers)])
+    given = held_to_types(options or {}, chosen.model, chosen.name)
+    scores = estimate(answers, chosen, question=question, name=name, **given)
     made = {**made_by("score", inputs=inputs), **scores.made, "screened": kept is not None}
     if simulated:
         made["simulated"] = True
     return Scores(scores.frame, name=name, better="higher", made=made, draws=scores.draws)
+
+
+_USUAL = {Votes: "rank-centrality", Ratings: "mos", tuple: "unified"}
 
 
 def _of(answers: Answers, kept: set[str]) -> Answers:

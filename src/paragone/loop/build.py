@@ -23,6 +23,7 @@ from ..provenance import changed_inputs
 from ..scores import Agreement, Scores
 from ..sources import Imported, import_source
 from ..study import read_answers
+from .words import file_name
 
 __all__ = ["check_folder", "import_into", "new_folder"]
 
@@ -105,7 +106,13 @@ def import_into(
         written.append(found.votes.write(folder / "votes.csv"))
     if found.ratings is not None:
         written.append(found.ratings.write(folder / "ratings.csv"))
-    written += [made.write(folder / "scores" / f"{made.name}.csv") for made in found.scores]
+    for scores in found.scores:
+        target = folder / "scores" / f"{file_name(scores.name)}.csv"
+        again = 2
+        while target in written:
+            target = target.with_name(f"{file_name(scores.name)}-{again}.csv")
+            again += 1
+        written.append(scores.write(target))
     return found, written
 
 

@@ -41,6 +41,7 @@ def score_document(scores: Scores) -> dict[str, Any]:
     """
     key = ["item"] if scores.key == "item" else ["of", "level"]
     columns = [*key, "criterion", "score", "low", "high", "rank_low", "rank_high", "n", "status"]
+    columns += [name for name in ("connected_group",) if name in scores.frame.columns]
     made = scores.made
     each: Mapping[str, Mapping[str, Any]] = made.get("notes", {})
     notes: dict[str, Any] = {
@@ -48,6 +49,7 @@ def score_document(scores: Scores) -> dict[str, Any]:
         "unit": made.get("unit"),
         "settings": made.get("settings", {}),
     }
+    each = {criterion: _joined(said) for criterion, said in each.items()}
     if len(each) == 1:
         notes.update(next(iter(each.values())))
     else:
@@ -60,11 +62,32 @@ def score_document(scores: Scores) -> dict[str, Any]:
     return {"scores": scores.frame.select(columns).to_dicts(), "notes": notes}
 
 
+def _groups(said: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The notes of each group that was scored alone; none where all items were scored together."""
+    return [said[f"group {number}"] for number in range(1, int(said.get("groups", 0)) + 1)]
+
+
+def _joined(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The notes of a criterion, with the facts of the whole graph where its groups were scored alone."""
+    groups = _groups(said)
+    if not groups or "components" in said:
+        return said
+    whole: dict[str, Any] = {"components": len(groups), "strong_components": None, "spectral_gap": None}
+    if all("strong_components" in group for group in groups):
+        whole["strong_components"] = sum(group["strong_components"] for group in groups)
+        whole["spectral_gap"] = min(group["spectral_gap"] for group in groups)
+    return {**said, **whole}
+
+
 def score_warnings(scores: Scores) -> list[str]:
     """Lines that a reader of the scores must see: dropped answers, missing intervals, one-sided items."""
     lines = []
-    for criterion, said in scores.made.get("notes", {}).items():
-        where = f" ({criterion})" if criterion else ""
+    noted = [
+        (f" ({criterion})" if criterion else "", said)
+        for criterion, whole in scores.made.get("notes", {}).items()
+        for said in (whole, *_groups(whole))
+    ]
+    for where, said in noted:
         for key, words in _WORTH_SAYING.items():
             value = said.get(key)
             if value:

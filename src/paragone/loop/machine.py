@@ -17,6 +17,7 @@ from ..scores import Agreement, Better, Scores
 from ..sources.bare_scores import read_scores
 from ..tables import open_table
 from .answers import is_benchmark
+from .words import file_name
 
 __all__ = [
     "compared",
@@ -100,7 +101,7 @@ def write_all(scores: Sequence[Scores], output: Path) -> list[Path]:
                 f"'{output}' is one file, and {len(scores)} metrics were asked for; name a folder", where="-o"
             )
         return [scores[0].write(output)]
-    return [made.write(output / f"{made.name}.csv") for made in scores]
+    return [made.write(output / f"{file_name(made.name)}.csv") for made in scores]
 
 
 def side_by_side(scores: Sequence[Scores]) -> pl.DataFrame:
@@ -193,5 +194,14 @@ def _factor(factor: str, items: Path | None, human: Path) -> pl.DataFrame:
 
 
 def warnings_of(agreement: Agreement) -> list[str]:
-    """Lines that a reader of the agreement must see: figures that are undefined, and why."""
-    return [str(line) for line in agreement.notes.get("undefined", ())]
+    """Lines that a reader of the agreement must see: which figures are undefined, one line for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for missing in agreement.notes.get("undefined", ()):
+        place = " ".join(str(missing[key]) for key in ("predictor", "criterion", "group") if missing.get(key))
+        by_reason.setdefault(missing["why"], []).append(f"{missing['statistic']} of {place}")
+    return [
+        f"{len(places)} figures are undefined, {places[0]} for one: {why}"
+        if len(places) > 1
+        else f"{places[0]} is undefined: {why}"
+        for why, places in by_reason.items()
+    ]

@@ -28,6 +28,7 @@ from .answers import (
     write_screening,
 )
 from .machine import compared, measured, write_all
+from .words import file_name
 
 __all__ = ["run"]
 
@@ -106,7 +107,7 @@ def run(
                 simulated=simulated,
                 name=f"human by {factor}",
             )
-            made.write(Path(f"scores/human-by-{factor}.csv"))
+            made.write(Path(f"scores/human-by-{file_name(factor)}.csv"))
             tell(f"scores of people by {factor}: {made.frame.height}")
         if metrics:
             _machines(benchmark, metrics, group, replicates=replicates, seed=seed, jobs=jobs, quiet=quiet, tell=tell)

@@ -47,12 +47,18 @@ def simulate_folder(
     """
     benchmark = Benchmark.read(folder)
     made = Plan.read(folder / "plan.csv")
-    truth = Scores.read(latent) if latent else latent_scores(benchmark, seed=seed)
+    truth = Scores.read(latent) if latent else latent_scores(_asked(benchmark, folder / "study.toml"), seed=seed)
     low, high, step = _scale(folder / "study.toml")
     observers = Observers(taste_sd=taste, careless=careless, low=low, high=high, step=step)
     answers = write_table(simulate(made, truth, seed=seed, observers=observers), folder / "answers.csv")
     replace(benchmark, simulated=True).write(folder)
     return [answers, truth.write(folder / "scores" / "simulated-truth.csv")]
+
+
+def _asked(benchmark: Benchmark, path: Path) -> Benchmark:
+    """The benchmark with the criteria that the study asks, where it names any."""
+    criteria = read_study(path).criteria if path.is_file() else []
+    return replace(benchmark, criteria=tuple(criteria)) if criteria else benchmark
 
 
 def _scale(path: Path) -> tuple[float, float, float]:
