@@ -110,10 +110,10 @@ def _plate(scores: Scores, criterion: str | None, index: Index) -> Plate:
 
 def _spots(drawn: pl.DataFrame, scores: Scores, decimals: int, index: Index) -> list[Spot]:
     spots = []
+    item = scores.key == "item"
     for row in drawn.iter_rows(named=True):
         score = with_interval(row["score"], row["low"], row["high"], decimals)
         told = f"{score}, rank {ranks(row['rank_low'], row['rank_high'])}, n = {fixed(row['n'], 0)}"
-        item = scores.key == "item"
         spots.append(index.spot(row["label"], told) if item else Spot(f"{row['label']}: {told}"))
     return spots
 

@@ -124,25 +124,26 @@ def _table(scores: Scores, index: Index) -> Table:
     badges = index.material.human_badges
     thing = factor_of(scores) or index.thing
     first = ranked(scores, scores.criteria[0])["label"].to_list() if scores.criteria else []
-    labels = list(dict.fromkeys([*first, *scores.frame[scores.key].drop_nulls().unique().sort()]))
+    column = scores.key
+    labels = list(dict.fromkeys([*first, *scores.frame[column].drop_nulls().unique().sort()]))
     listed = labels[:MOST_ROWS]
     found: dict[tuple[str, str | None], dict[str, Any]] = {
-        (row[scores.key], row["criterion"]): row
-        for row in scores.frame.filter(pl.col(scores.key).is_in(listed)).iter_rows(named=True)
+        (row[column], row["criterion"]): row
+        for row in scores.frame.filter(pl.col(column).is_in(listed)).iter_rows(named=True)
     }
     decimals = {criterion: score_decimals(scores.of_criterion(criterion)) for criterion in scores.criteria}
     heads = [Head(thing, kind="text")]
     for criterion in scores.criteria:
         heads += [Head(criterion_words(criterion), unit_words(scores), badges=badges), Head("rank"), Head("n")]
     rows = []
+    item = column == "item"
     for label in listed:
-        item = scores.key == "item"
         cells = [Cell(label, picture=index.picture(label) if item else "")]
         for criterion in scores.criteria:
             cells += _cells(found.get((label, criterion)), decimals[criterion])
         rows.append(Row(cells, index.row(label) if item else ""))
     more = f" The first {MOST_ROWS} of {len(labels)}; the CSV holds all." if len(labels) > MOST_ROWS else ""
-    key = ["item"] if scores.key == "item" else ["of", "level"]
+    key = ["item"] if item else ["of", "level"]
     columns = [*key, "criterion", "score", "low", "high", "rank_low", "rank_high", "n", "status"]
     caption = f"Scores by {thing}: 95 % interval in square brackets, ranks as far as the data tell.{more}"
     csv = f"figures/{index.name('table', thing)}.csv"
