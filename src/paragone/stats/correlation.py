@@ -219,6 +219,8 @@ def _with_interval(
         if np.ptp(vector) == 0:
             return Statistic.undefined(n, f"the {side} vector is constant, so nothing can correlate with it")
     r = value(a, b)
+    if 1.0 - abs(r) < 1e-12:
+        r = math.copysign(1.0, r)
     if interval == "bootstrap":
         bounds = percentile_interval(reweighted(a, b, bootstrap_weights(n, replicates, seed)), level=level)
         note = f"{int(bounds.dropped)} resamples were constant and left out" if bounds.dropped else ""

@@ -160,7 +160,8 @@ def normal_draws(score: ArrayLike, covariance: ArrayLike, replicates: int, seed:
         raise BadInput(f"scores of shape {centre.shape} and a covariance of shape {sigma.shape} do not belong together")
     known = ~np.isnan(centre) & np.isfinite(np.diag(sigma))
     values, vectors = np.linalg.eigh((sigma[np.ix_(known, known)] + sigma[np.ix_(known, known)].T) / 2.0)
-    root = vectors * np.sqrt(np.clip(values, 0.0, None))
+    values = np.where(values > 1e-12 * np.abs(values).max(initial=0.0), values, 0.0)  # a singular scale stays one
+    root = vectors * np.sqrt(values)
     rng = np.random.default_rng(seed)
     draws = np.full((replicates, len(centre)), np.nan)
     draws[:, known] = centre[known] + rng.standard_normal((replicates, int(known.sum()))) @ root.T

@@ -29,6 +29,7 @@ _CENTRES = 41  # grid columns
 _REFINED = 6  # cells that are looked at more closely
 _ZOOMS = 4  # how often
 _POLISHED = 3  # rough minima that are refined to the last digit
+_TAIL = 4.0  # |slope (x - centre)| beyond which a sigmoid is nearly an exponential
 _STEPS = 40.0  # |slope (x - centre)| at which a sigmoid equals 0 or 1 to float64: a step
 _STEEPEST = 1e15  # where no limit is set: float64 tells no nearer neighbours apart
 _FLAT = 1e-20  # sum of squares below which a sigmoid is constant over the data
@@ -120,6 +121,8 @@ class _Problem:
     def polish(self, rough: list[tuple[float, float]]) -> tuple[float, float]:
         """Slope and centre of the best minimum, to the last digit; of equally good ones the gentlest."""
         fine = [self._refine(slope, centre) for slope, centre in rough[:_POLISHED]]
+        far = [(slope, self._far(slope, centre)) for slope, centre, _ in fine if self._far(slope, centre) != centre]
+        fine += [self._refine(slope, centre) for slope, centre in far]
         least = min(error for _, _, error in fine)
         slope, centre, _ = min(found for found in fine if found[2] <= least + _EQUAL * self.yy)
         return slope, centre
@@ -135,9 +138,17 @@ class _Problem:
         outer = np.geomspace(0.8, 8.0, 6) / slope
         return np.sort(np.concatenate([inner, self.low - outer, self.high + outer]))
 
+    def _far(self, slope: float, centre: float) -> float:
+        """Where a sigmoid that is nearly an exponential over the data is one: the error falls on towards there."""
+        if centre > self.high + _TAIL / slope:
+            return max(centre, self.high + 5.0 * _TAIL / slope)
+        if centre < self.low - _TAIL / slope:
+            return min(centre, self.low - 5.0 * _TAIL / slope)
+        return centre
+
     def _refine(self, slope: float, centre: float) -> tuple[float, float, float]:
         """Slope, centre and error at the nearest minimum, by Nelder and Mead's simplex."""
-        reach = 10.0 / MIN_SLOPE
+        reach = 10.0 * _TAIL / MIN_SLOPE
         bounds = math.log(MIN_SLOPE), math.log(min(self.limit, _STEEPEST))
 
         def place(z: Floats) -> tuple[float, float]:
@@ -207,7 +218,8 @@ class _Problem:
         for edge_rise, edge_straight in ((np.ones_like(ss), -least), (-np.ones_like(ss), most)):
             size = edge_rise**2 * ss + 2.0 * edge_rise * edge_straight * sx + edge_straight**2 * self.xx
             along = edge_rise * sy + edge_straight * self.xy
-            solid = size > 1e-12 * (edge_rise**2 * ss + edge_straight**2 * self.xx)  # the two parts do not cancel
+            parts = edge_rise**2 * ss + edge_straight**2 * self.xx
+            solid = size > np.maximum(1e-12 * parts, _FLAT)  # neither constant nor cancelling each other
             step = np.maximum(np.divide(along, size, out=np.zeros_like(size), where=solid), 0.0)
             on_edge = self._error(step * edge_rise, step * edge_straight, ss, sx, sy)
             better = on_edge < error
