@@ -123,23 +123,23 @@ def _table(scores: Scores, index: Index) -> Table:
     """One row per item or level: for each criterion the score with its interval, the rank range and n."""
     badges = index.material.human_badges
     thing = factor_of(scores) or index.thing
-    first = ranked(scores, scores.criteria[0])["label"].to_list() if scores.criteria else []
-    column = scores.key
+    column, criteria = scores.key, scores.criteria
+    first = ranked(scores, criteria[0])["label"].to_list() if criteria else []
     labels = list(dict.fromkeys([*first, *scores.frame[column].drop_nulls().unique().sort()]))
     listed = labels[:MOST_ROWS]
     found: dict[tuple[str, str | None], dict[str, Any]] = {
         (row[column], row["criterion"]): row
         for row in scores.frame.filter(pl.col(column).is_in(listed)).iter_rows(named=True)
     }
-    decimals = {criterion: score_decimals(scores.of_criterion(criterion)) for criterion in scores.criteria}
+    decimals = {criterion: score_decimals(scores.of_criterion(criterion)) for criterion in criteria}
     heads = [Head(thing, kind="text")]
-    for criterion in scores.criteria:
+    for criterion in criteria:
         heads += [Head(criterion_words(criterion), unit_words(scores), badges=badges), Head("rank"), Head("n")]
     rows = []
     item = column == "item"
     for label in listed:
         cells = [Cell(label, picture=index.picture(label) if item else "")]
-        for criterion in scores.criteria:
+        for criterion in criteria:
             cells += _cells(found.get((label, criterion)), decimals[criterion])
         rows.append(Row(cells, index.row(label) if item else ""))
     more = f" The first {MOST_ROWS} of {len(labels)}; the CSV holds all." if len(labels) > MOST_ROWS else ""
