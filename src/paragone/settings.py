@@ -120,7 +120,7 @@ def _key(key: object) -> str:
 
 def _quoted(text: str) -> str:
     marks = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-    return '"' + "".join(marks.get(c, c if c.isprintable() else f"\\u{ord(c):04x}") for c in text) + '"'
+    return '"' + "".join(marks.get(c, c if c.isprintable() else f"\\U{ord(c):08x}") for c in text) + '"'
 
 
 def _value(value: Any) -> str:
