@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
 
 from paragone.errors import BadConfig, NotConverged, TooFew
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
@@ -28,6 +27,8 @@ ROUNDING = 1e-14
 """Share of the terms of a gradient that rounding may leave."""
 GRADIENT = 1e-9
 """Largest |gradient| of an item per vote on it that an answer may have."""
+FARTHEST = 700.0
+"""Log-odds are cut here inside exp, which would overflow soon after."""
 STEPS = 100
 STDERR_ITEMS = 500
 """Up to here an (n, n) inverse costs about as little as the fit, so standard errors come with the scores."""
@@ -198,7 +199,8 @@ def _estimate(comparisons: Comparisons, *, ridge: float, covariance: Covariance)
 
 def _log_likelihood(edges: Edges, score: Floats) -> float:
     x = (score[edges.i] - score[edges.j]) / edges.temperature
-    return -float(np.sum(edges.wins_i * np.logaddexp(0.0, -x) + edges.wins_j * np.logaddexp(0.0, x)))
+    either = np.log1p(np.exp(-np.abs(x)))
+    return -float(np.sum(edges.wins_i * (either + np.maximum(-x, 0.0)) + edges.wins_j * (either + np.maximum(x, 0.0))))
 
 
 def _fit(edges: Edges, ridge: float, start: Floats | None = None, *, steps: int = STEPS, strict: bool = True) -> _Fit:
@@ -208,7 +210,7 @@ def _fit(edges: Edges, ridge: float, start: Floats | None = None, *, steps: int 
     votes = shape.totals(small.votes, small.votes)
     score = _start(shape, small) if start is None else start[seen] - start[seen].mean()
     slope, curve = _derivatives(shape, small, score, ridge)
-    first = float(np.abs(slope).max())
+    first, gradient = float(np.abs(slope).max()), float(np.abs(slope / votes).max())
     done, taken = first == 0.0, 0
     while not done and taken < steps:
         taken += 1
@@ -225,8 +227,10 @@ def _fit(edges: Edges, ridge: float, start: Floats | None = None, *, steps: int 
             change, rise = change / 2, rise / 2
         score, slope = score + change, after
         left = float(np.abs(slope / scale).max())
-        done = left * float(np.ptp(change)) <= TOLERANCE * was or _is_rounding(shape, small, score, slope)
-    gradient = float(np.abs(slope / votes).max())
+        gradient = float(np.abs(slope / votes).max())
+        done = left * float(np.ptp(change)) <= TOLERANCE * was or (
+            gradient < GRADIENT and _is_rounding(shape, small, score, slope)
+        )
     if strict and (not done or gradient > GRADIENT):
         raise NotConverged(
             f"bradley-terry: after {taken} steps a gradient of {gradient:.1e} per vote is left; "
@@ -255,8 +259,8 @@ def _start(shape: Shape, edges: Edges) -> Floats:
 
 def _chances(edges: Edges, score: Floats) -> tuple[Floats, Floats]:
     """P(i wins) and P(j wins) on every edge, both to full relative precision however near to 0."""
-    x = (score[edges.i] - score[edges.j]) / edges.temperature
-    return expit(x), expit(-x)
+    x = np.clip((score[edges.i] - score[edges.j]) / edges.temperature, -FARTHEST, FARTHEST)
+    return 1.0 / (1.0 + np.exp(-x)), 1.0 / (1.0 + np.exp(x))
 
 
 def _derivatives(shape: Shape, edges: Edges, score: Floats, ridge: float) -> tuple[Floats, Floats]:

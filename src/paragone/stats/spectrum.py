@@ -94,6 +94,9 @@ def _ends(flows: Flows) -> tuple[int, bool]:
     """In how many closed groups the walk can end, and whether all items are one such group."""
     shape = flows.shape
     onwards, back = flows.to_j > 0, flows.to_i > 0
+    if onwards.all() and back.all():
+        count, _ = connected_components(shape.upper(flows.to_j), directed=True, connection="weak")
+        return count, count == 1
     start = np.concatenate([shape.i[onwards], shape.j[back]])
     end = np.concatenate([shape.j[onwards], shape.i[back]])
     arcs = sparse.csr_array((np.ones(start.size, dtype=np.int8), (start, end)), shape=(shape.n, shape.n))
