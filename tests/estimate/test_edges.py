@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paragone.errors import BadInput, NotConnected, TooFew
@@ -42,6 +42,7 @@ def brute_wins(votes):
 
 
 @given(seed=st.integers(0, 10_000), temperatures=st.sampled_from([(1.0,), (2.0,), (1.0, 1.5), (0.5, 1.0, 3.0)]))
+@settings(deadline=None)
 def test_edges_hold_the_wins_counted_vote_by_vote(comparisons, seed, temperatures):
     votes = random_votes(comparisons, seed, temperatures=temperatures)
     edges = aggregate(votes)
@@ -54,6 +55,7 @@ def test_edges_hold_the_wins_counted_vote_by_vote(comparisons, seed, temperature
 
 
 @given(seed=st.integers(0, 10_000), swap=st.integers(0, 10_000))
+@settings(deadline=None)
 def test_the_order_of_votes_and_sides_leaves_no_trace(comparisons, seed, swap):
     votes = random_votes(comparisons, seed, temperatures=(1.0, 1.5))
     rng = np.random.default_rng(swap)
@@ -139,6 +141,7 @@ def test_unseen_items_are_noted_not_refused(comparisons):
 
 
 @given(seed=st.integers(0, 10_000), strongly=st.booleans())
+@settings(deadline=None)
 def test_the_quick_check_agrees_with_the_one_that_explains(comparisons, seed, strongly):
     edges = aggregate(random_votes(comparisons, seed, n=7, m=14))
     try:
