@@ -107,7 +107,9 @@ def test_json_leaves_stdout_to_the_document(cli: Cli, votes_here: Path) -> None:
 
 
 def test_a_bare_file_needs_no_benchmark(cli: Cli, here: Path) -> None:
-    (here / "v.csv").write_text("worker,model_a,model_b,winner\nw,x,y,model_a\nu,y,z,model_b\nu,x,z,tie\nw,z,y,model_b\n")
+    (here / "v.csv").write_text(
+        "worker,model_a,model_b,winner\nw,x,y,model_a\nu,y,z,model_b\nu,x,z,tie\nw,z,y,model_b\n"
+    )
     said = cli("score", "v.csv", "--method", "counting", "--intervals", "none", "--json")
     assert said.code == 0
     assert [row["item"] for row in said.document["scores"]] == ["x", "y", "z"]
@@ -166,7 +168,10 @@ def test_both_kinds_in_one_folder_are_scored_together_and_screened_one_by_one(
         (["--method", "davidson", "--set", "max_iterations=2.5"], "max_iterations = '2.5' is not a whole number"),
         (["--method", "davidson", "--set", "tolerance=small"], "tolerance = 'small' is not a number"),
         (["--method", "thurstone", "--set", "prior=0.5"], "prior = '0.5' is not true or false"),
-        (["--method", "bradley-terry-ridge", "--set", "covariance=sandwich"], "covariance = 'sandwich' is not one of fisher, robust"),
+        (
+            ["--method", "bradley-terry-ridge", "--set", "covariance=sandwich"],
+            "covariance = 'sandwich' is not one of fisher, robust",
+        ),
         (["--confidence", "95"], "confidence is 95.0; it lies between 0.5 and 1"),
         (["--confidence", "nan"], "confidence is nan"),
         (["--temperature", "within=hot"], "--temperature within='hot' is not a number"),

@@ -65,6 +65,11 @@ def to_measure(
 ) -> tuple[Benchmark, list[str]]:
     """The benchmark in a folder, or one made of bare pictures, and remarks on what was skipped."""
     if is_folder_of_ours(places):
+        if content is not None or style is not None:
+            raise BadConfig(
+                "a benchmark names its own references (references.csv); --content and --style go with bare pictures",
+                where="--content",
+            )
         return Benchmark.read(places[0] if places else Path()), []
     listed = from_files(list(places) or [Path()], content=content, style=style)
     skipped = listed.skipped
