@@ -173,8 +173,9 @@ def test_more_freedom_never_fits_worse_and_the_monotone_curve_never_turns(seed: 
     )
     bounded = fit_logistic(x, y, max_slope=STEEP)
     scale = float(((y - y.mean()) ** 2).sum())
-    assert free.sse <= monotone.sse + 1e-9 * scale <= bounded.sse + 2e-9 * scale
-    assert free.sse <= line + 1e-9 * scale
+    assert free.sse <= monotone.sse + 1e-6 * scale  # an exponential is reached to about a millionth
+    assert monotone.sse <= bounded.sse + 1e-6 * scale
+    assert free.sse <= line + 1e-6 * scale
     assert monotone.sse <= four_fit.sse + 1e-6 * scale
     assert is_monotone(lambda v: monotone.curve(v), (), x)  # type: ignore[arg-type]
     if np.polyfit(x, y, 1)[0] * spearman(x, y).value > 0:  # a line against the ranks is no monotone fit of ours

@@ -30,6 +30,7 @@ _REFINED = 6  # cells that are looked at more closely
 _ZOOMS = 4  # how often
 _POLISHED = 3  # rough minima that are refined to the last digit
 _TAIL = 4.0  # |slope (x - centre)| beyond which a sigmoid is nearly an exponential
+_FARTHEST = 14.0  # where it is one to a millionth; farther out, parameters grow and cancel each other in float64
 _STEPS = 40.0  # |slope (x - centre)| at which a sigmoid equals 0 or 1 to float64: a step
 _STEEPEST = 1e15  # where no limit is set: float64 tells no nearer neighbours apart
 _FLAT = 1e-20  # sum of squares below which a sigmoid is constant over the data
@@ -141,18 +142,18 @@ class _Problem:
     def _far(self, slope: float, centre: float) -> float:
         """Where a sigmoid that is nearly an exponential over the data is one: the error falls on towards there."""
         if centre > self.high + _TAIL / slope:
-            return max(centre, self.high + 5.0 * _TAIL / slope)
+            return self.high + _FARTHEST / slope
         if centre < self.low - _TAIL / slope:
-            return min(centre, self.low - 5.0 * _TAIL / slope)
+            return self.low - _FARTHEST / slope
         return centre
 
     def _refine(self, slope: float, centre: float) -> tuple[float, float, float]:
         """Slope, centre and error at the nearest minimum, by Nelder and Mead's simplex."""
-        reach = 10.0 * _TAIL / MIN_SLOPE
         bounds = math.log(MIN_SLOPE), math.log(min(self.limit, _STEEPEST))
 
         def place(z: Floats) -> tuple[float, float]:
-            return math.exp(min(max(float(z[0]), bounds[0]), bounds[1])), min(max(float(z[1]), -reach), reach)
+            s = math.exp(min(max(float(z[0]), bounds[0]), bounds[1]))
+            return s, min(max(float(z[1]), self.low - _FARTHEST / s), self.high + _FARTHEST / s)
 
         def cost(z: Floats) -> float:
             s, c = place(z)
