@@ -8,7 +8,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import PAIRS, RATED, Cli, call
+
+from command_line import PAIRS, RATED, Cli, call
 
 
 def test_a_plan_is_written_and_says_what_it_costs(cli: Cli, votes_here: Path) -> None:

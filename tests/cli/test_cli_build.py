@@ -7,7 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import Cli, draw
+
+from command_line import Cli, draw
 
 
 def test_a_benchmark_is_made_of_pictures_by_their_names(cli: Cli, here: Path) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from conftest import Cli
 from PIL import Image
+
+from command_line import Cli
 
 
 def test_measure_json_is_the_promised_document(cli: Cli, votes_here: Path) -> None:

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Cli
 
 import paragone
+from command_line import Cli
 from paragone.cli import VERBS
 from paragone.errors import TooFew
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import Cli
+
+from command_line import Cli
 
 ROW = {"item", "criterion", "score", "low", "high", "rank_low", "rank_high", "n", "status"}
 LEVEL = ROW - {"item"} | {"of", "level"}
@@ -317,4 +318,4 @@ def test_consistency_is_one_row_a_statistic(cli: Cli, votes_here: Path) -> None:
 
 def test_a_folder_without_answers_says_so(cli: Cli, here: Path) -> None:
     for verb in ("score", "screen", "consistency"):
-        assert f"no votes.csv or ratings.csv in '.'; name the file of answers" in cli(verb).refusal
+        assert "no votes.csv or ratings.csv in '.'; name the file of answers" in cli(verb).refusal

@@ -7,7 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import Cli
+
+from command_line import Cli
 
 METRIC = {"name", "level", "inputs", "better", "range", "source", "needs", "available", "reconstruction"}
 
