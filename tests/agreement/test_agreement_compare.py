@@ -1,0 +1,312 @@
+"""`compare` on real and on made scores: known figures, joining and turning, groups, intervals, reasons."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from paragone.agreement import DEFAULT_STATISTICS, STATISTICS, compare
+from paragone.errors import BadInput, BadTable, UnknownName
+from paragone.scores import Agreement, Better, Scores
+
+CORRELATIONS = ("srcc", "krcc", "plcc_raw")
+
+
+def row(
+    found: Agreement,
+    statistic: str,
+    *,
+    predictor: str | None = None,
+    criterion: str | None = None,
+    group: str | None = None,
+) -> dict[str, object]:
+    frame = found.frame.filter(
+        (pl.col("statistic") == statistic)
+        & pl.col("criterion").eq_missing(criterion)
+        & pl.col("group").eq_missing(group)
+        & (pl.lit(predictor is None) | pl.col("predictor").eq_missing(predictor))
+    )
+    assert frame.height == 1
+    return frame.row(0, named=True)
+
+
+def scores(
+    name: str,
+    values: Sequence[float | None],
+    *,
+    half: float | None = None,
+    better: Better = "higher",
+    criterion: str | None = None,
+    items: Sequence[str] | None = None,
+) -> Scores:
+    frame = pl.DataFrame(
+        {
+            "item": list(items) if items is not None else [f"i{k:03d}" for k in range(len(values))],
+            "criterion": pl.Series([criterion] * len(values), dtype=pl.String),
+            "score": pl.Series(values, dtype=pl.Float64),
+        }
+    )
+    if half is not None:
+        frame = frame.with_columns(low=pl.col("score") - half, high=pl.col("score") + half)
+    return Scores(frame, name=name, better=better)
+
+
+def noisy(seed: int, n: int, noise: float) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=n)
+    return y, y + noise * rng.normal(size=n)
+
+
+def test_real_metrics_give_the_known_correlations(shared: Callable[[str], Path]) -> None:
+    # AVT-AI-Image: SRCC, tau-b and raw PLCC by scipy; signs turned for metrics where lower is better
+    known = json.loads(shared("votes/avt_ai_images/expected.json").read_text())["metric_correlations"]
+    metrics = pl.read_csv(shared("votes/avt_ai_images/metric_values.csv"))
+    means = pl.read_csv(shared("votes/avt_ai_images/published_means.csv"))
+    human = Scores(
+        pl.concat(
+            means.select(item="image_key", criterion=pl.lit(c), score=pl.col(f"{c}_mean"))
+            for c in ("appeal", "realism")
+        ),
+        name="human",
+    )
+    lower = {"BRISQUE", "NIQE", "ILNIQE"}
+    machines = [
+        Scores(metrics.select("item", score=name), name=name, better="lower" if name in lower else "higher")
+        for name in metrics.columns
+        if name != "item"
+    ]
+    found = compare(human, *machines, statistics=CORRELATIONS, replicates=0)
+    keys = {"srcc": "SRCC", "krcc": "KRCC_tau_b", "plcc_raw": "PLCC_raw"}
+    for criterion, by_metric in known.items():
+        for metric, figures in by_metric.items():
+            sign = -1 if metric in lower else 1
+            for statistic, key in keys.items():
+                one = row(found, statistic, predictor=metric, criterion=criterion)
+                assert one["value"] == pytest.approx(sign * figures[key], abs=1e-9)
+                assert one["n"] == figures["n"]
+                assert one["low"] < one["value"] < one["high"]  # type: ignore[operator]
+    assert found.frame.height == 2 * 6 * 3
+
+
+def test_every_default_statistic_is_there_with_an_interval_or_a_reason() -> None:
+    y, x = noisy(1, 60, 0.8)
+    found = compare(scores("human", y, half=0.5), scores("m", x), replicates=200)
+    assert found.frame["statistic"].to_list() == list(DEFAULT_STATISTICS)
+    bare = found.frame.filter(pl.col("low").is_null())["statistic"].to_list()
+    assert bare == ["plcc_oof"]  # folds leave one number
+    assert found.frame["value"].null_count() == 0
+    assert set(DEFAULT_STATISTICS) < set(STATISTICS)
+
+
+def test_without_intervals_of_people_what_needs_them_is_undefined_and_says_so() -> None:
+    y, x = noisy(2, 30, 0.8)
+    found = compare(scores("human", y), scores("m", x), replicates=50)
+    missing = {note["statistic"]: note["why"] for note in found.notes["undefined"]}
+    assert set(missing) == {"outlier_ratio", "pairwise_accuracy", "auc_different", "auc_better"}
+    assert "neither intervals nor replicates" in missing["auc_better"]
+    assert row(found, "auc_better")["value"] is None
+
+
+def test_a_metric_where_lower_is_better_is_turned_and_its_curve_is_in_its_own_unit() -> None:
+    y, x = noisy(3, 80, 0.5)
+    up = compare(scores("human", y, half=0.3), scores("m", x), replicates=20)
+    down = compare(scores("human", y, half=0.3), scores("m", -x, better="lower"), replicates=20)
+    assert up.frame.equals(down.frame)
+    assert down.notes["items"][0]["turned"]
+    one, other = up.notes["curves"][0]["parameters"], down.notes["curves"][0]["parameters"]
+    assert other[1:4] == pytest.approx([-one[1], -one[2], -one[3]])
+    unknown = compare(scores("human", y), scores("m", -x, better="unknown"), statistics=["srcc"], replicates=0)
+    assert row(unknown, "srcc")["value"] == -row(up, "srcc")["value"]  # type: ignore[operator]
+    assert "unknown which end" in unknown.notes["items"][0]["direction"]
+
+
+def test_items_are_joined_by_id_and_what_is_left_out_is_counted() -> None:
+    y, x = noisy(4, 20, 0.2)
+    human = scores("human", [*y[:18], None, y[19]], items=[f"i{k}" for k in range(20)])
+    machine = scores("m", [*x[2:][::-1], 9.0], items=[*[f"i{k}" for k in range(2, 20)][::-1], "stranger"])
+    found = compare(human, machine, statistics=["srcc"], replicates=0)
+    (note,) = found.notes["items"]
+    assert (note["compared"], note["only_people"], note["only_machine"], note["without_score"]) == (17, 2, 1, 1)
+    kept = [k for k in range(2, 20) if k != 18]
+    direct = compare(scores("h", y[kept]), scores("m", x[kept]), statistics=["srcc"], replicates=0)
+    assert row(found, "srcc")["value"] == row(direct, "srcc")["value"]
+
+
+def test_a_failed_score_is_not_compared_even_if_it_has_a_number() -> None:
+    y, x = noisy(5, 10, 0.1)
+    frame = scores("m", x).frame.with_columns(
+        status=pl.when(pl.col("item") == "i004").then(pl.lit("unreadable")).otherwise(pl.lit("ok"))
+    )
+    found = compare(scores("human", y), Scores(frame, name="m"), statistics=["srcc"], replicates=0)
+    assert row(found, "srcc")["n"] == 9
+    assert found.notes["items"][0]["without_score"] == 1
+
+
+def test_a_metric_without_a_criterion_speaks_to_all_and_one_with_to_its_own() -> None:
+    y, x = noisy(6, 15, 0.3)
+    human = Scores(
+        pl.concat([scores("h", y, criterion="content").frame, scores("h", -y, criterion="style").frame]), name="human"
+    )
+    found = compare(human, scores("any", x), scores("s", x, criterion="style"), statistics=["srcc"], replicates=0)
+    assert found.frame.select("predictor", "criterion").rows() == [
+        ("any", "content"),
+        ("any", "style"),
+        ("s", "style"),
+    ]
+    unnamed = compare(scores("human", y), scores("s", x, criterion="style"), statistics=["srcc"], replicates=0)
+    assert row(unnamed, "srcc")["n"] == 15
+    two = Scores(
+        pl.concat([scores("e", x, criterion="content").frame, scores("e", y, criterion="style").frame]), name="e"
+    )
+    both = compare(scores("human", y), two, statistics=["srcc"], replicates=0)
+    assert both.frame["predictor"].to_list() == ["e (content)", "e (style)"]
+
+
+def test_levels_of_a_factor_are_compared_with_levels() -> None:
+    def levels(name: str, values: Sequence[float]) -> Scores:
+        n = len(values)
+        return Scores(
+            pl.DataFrame({"of": ["method"] * n, "level": [f"m{k}" for k in range(n)], "score": values}), name=name
+        )
+
+    y, x = noisy(7, 12, 0.3)
+    found = compare(levels("human", list(y)), levels("fid", list(x)), statistics=["srcc"], replicates=0)
+    assert row(found, "srcc")["n"] == 12
+    with pytest.raises(BadInput, match="m scores items; score both by item or both by the same factor"):
+        compare(levels("human", list(y)), scores("m", x))
+
+
+def test_groups_show_what_a_pooled_correlation_hides() -> None:
+    rng = np.random.default_rng(8)
+    method = np.repeat(["a", "b", "c"], 40)
+    level = np.repeat([0.0, 5.0, 10.0], 40)
+    x, y = level + rng.normal(size=120), level + rng.normal(size=120)
+    factor = pl.DataFrame({"item": [f"i{k:03d}" for k in range(120)], "method": method})
+    found = compare(scores("human", y, half=0.5), scores("m", x), group=factor, replicates=50)
+    assert row(found, "srcc")["value"] > 0.85  # type: ignore[operator]
+    inside = row(found, "srcc", group="method=*")
+    assert abs(float(inside["value"])) < 0.25  # type: ignore[arg-type]
+    assert inside["n"] == 120
+    each = [row(found, "srcc", group=f"method={name}") for name in "abc"]
+    assert [one["n"] for one in each] == [40, 40, 40]
+    assert inside["value"] == pytest.approx(np.mean([one["value"] for one in each]))
+    assert not found.frame.filter(pl.col("group").is_not_null() & (pl.col("statistic") == "plcc_oof")).height
+    # group curves are those of all items, so the group errors add up to the pooled one
+    pooled, parts = row(found, "rmse"), [row(found, "rmse", group=f"method={name}") for name in "abc"]
+    total = sum(float(one["value"]) ** 2 * 40 for one in parts)  # type: ignore[arg-type]
+    assert total == pytest.approx(float(pooled["value"]) ** 2 * 115)  # type: ignore[arg-type]
+
+
+def test_clusters_widen_intervals_where_items_of_one_content_go_together() -> None:
+    rng = np.random.default_rng(9)
+    content = np.repeat(np.arange(10), 12)
+    shared_error = np.repeat(rng.normal(size=10), 12)
+    y = np.repeat(rng.normal(size=10), 12) + 0.3 * rng.normal(size=120)
+    x = y + shared_error + 0.3 * rng.normal(size=120)
+    ids = [f"i{k:03d}" for k in range(120)]
+    cluster = pl.DataFrame({"item": ids, "content": content})
+    plain = row(compare(scores("human", y), scores("m", x), statistics=["srcc"]), "srcc")
+    grouped = row(compare(scores("human", y), scores("m", x), statistics=["srcc"], cluster=cluster), "srcc")
+    assert plain["value"] == grouped["value"]
+    assert grouped["high"] - grouped["low"] > 1.5 * (plain["high"] - plain["low"])  # type: ignore[operator]
+
+
+def test_joint_intervals_carry_peoples_shared_errors() -> None:
+    rng = np.random.default_rng(10)
+    n, r = 40, 300
+    y = rng.normal(size=n)
+    x = y + 0.5 * rng.normal(size=n)
+    ids = [f"i{k:03d}" for k in range(n)]
+    tilt = (
+        rng.normal(size=(r, 1)) * rng.normal(size=(1, n)) * 0.8
+    )  # errors that all items share through the same people
+    draws = pl.DataFrame(y + tilt, schema=ids).with_columns(
+        criterion=pl.lit(None, pl.String), replicate=pl.int_range(r)
+    )
+    human = Scores(scores("human", y, half=0.4).frame, name="human", draws=draws)
+    items = row(compare(human, scores("m", x), statistics=["srcc"], replicates=300), "srcc")
+    joint = row(compare(human, scores("m", x), statistics=["srcc"], replicates=300, uncertainty="joint"), "srcc")
+    assert joint["value"] == items["value"]
+    assert joint["low"] < joint["value"] < joint["high"]  # type: ignore[operator]
+    assert joint["high"] - joint["low"] > 1.1 * (items["high"] - items["low"])  # type: ignore[operator]
+    with pytest.raises(BadInput, match="joint uncertainty needs replicates of human"):
+        compare(scores("human", y), scores("m", x), uncertainty="joint")
+    with pytest.raises(BadInput, match="needs bootstrap replicates"):
+        compare(human, scores("m", x), uncertainty="joint", replicates=0)
+
+
+def test_pairs_are_told_apart_by_draws_where_there_are_any() -> None:
+    rng = np.random.default_rng(11)
+    n, r = 12, 200
+    y = np.arange(n) / 4
+    ids = [f"i{k:03d}" for k in range(n)]
+    draws = pl.DataFrame(y + rng.normal(size=(r, 1)) + 0.01 * rng.normal(size=(r, n)), schema=ids)
+    human = Scores(scores("human", list(y), half=2.0).frame, name="human", draws=draws)
+    found = compare(human, scores("m", list(y)), statistics=["pairwise_accuracy"], replicates=20)
+    assert row(found, "pairwise_accuracy")["n"] == n * (n - 1) // 2  # all: the shared shift cancels in a difference
+    alone = compare(
+        scores("h", list(y), half=2.0), scores("m", list(y)), statistics=["pairwise_accuracy"], replicates=20
+    )
+    assert row(alone, "pairwise_accuracy")["n"] < 66  # type: ignore[operator]
+
+
+def test_the_same_seed_gives_the_same_table_and_names_do_not_matter() -> None:
+    y, x = noisy(12, 40, 1.0)
+    human, machine = scores("human", y, half=0.5), scores("m", x)
+    a, b = compare(human, machine, seed=3, replicates=100), compare(human, machine, seed=3, replicates=100)
+    assert a.frame.equals(b.frame)
+    renamed = compare(human, scores("other", x), seed=3, replicates=100)
+    assert a.frame.drop("predictor").equals(renamed.frame.drop("predictor"))
+
+
+def test_two_items_are_too_few_and_a_constant_metric_has_no_correlation() -> None:
+    found = compare(scores("human", [1.0, 2.0]), scores("m", [1.0, 2.0]), replicates=20)
+    assert found.frame["value"].null_count() == found.frame.height
+    assert "three or more" in found.notes["undefined"][0]["why"]
+    y, _ = noisy(13, 20, 1.0)
+    flat = compare(scores("human", y, half=0.1), scores("m", [1.0] * 20), replicates=20)
+    assert row(flat, "srcc")["value"] is None
+    assert row(flat, "plcc")["value"] is None
+    assert row(flat, "auc_better")["value"] == 0.5
+
+
+def test_what_cannot_be_compared_is_refused_with_a_reason() -> None:
+    y, x = noisy(14, 10, 1.0)
+    human = scores("human", y)
+    with pytest.raises(BadInput, match="nothing to compare"):
+        compare(human)
+    with pytest.raises(BadInput, match="two predictors are called 'm'"):
+        compare(human, scores("m", x), scores("m", y))
+    with pytest.raises(UnknownName, match="no statistic 'sroc'; did you mean 'srcc'"):
+        compare(human, scores("m", x), statistics=["sroc"])
+    with pytest.raises(BadInput, match="shares no scored item and criterion with m"):
+        compare(human, scores("m", x, items=[f"other{k}" for k in range(10)]))
+    with pytest.raises(BadInput, match="shares no scored item"):
+        compare(scores("human", y, criterion="style"), scores("m", x, criterion="content"))
+    with pytest.raises(BadInput, match="uncertainty 'all'"):
+        compare(human, scores("m", x), uncertainty="all")  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="-1 bootstrap replicates"):
+        compare(human, scores("m", x), replicates=-1)
+    table = pl.DataFrame({"item": ["i000", "i000"], "method": ["a", "b"]})
+    with pytest.raises(BadTable, match="item 'i000' stands twice"):
+        compare(human, scores("m", x), group=table)
+    with pytest.raises(BadTable, match="column 'item' and one or more factors"):
+        compare(human, scores("m", x), group=table.select("method"))
+    with pytest.raises(BadTable, match="item 'i001' has none"):
+        compare(human, scores("m", x), cluster=table.head(1))
+
+
+def test_an_exported_table_is_complete_and_reads_back(tmp_path: Path) -> None:
+    y, x = noisy(15, 30, 1.0)
+    found = compare(scores("human", y, half=0.5), scores("a", x), scores("b", -x), replicates=50)
+    again = Agreement.read(found.write(tmp_path / "agreement.csv"))
+    assert again.frame.equals(found.frame)
+    assert again.tests["statistic"].to_list() == found.tests["statistic"].to_list()
+    assert json.loads(json.dumps(found.notes))["items"][0]["compared"] == 30
+    assert all(math.isfinite(p) for curve in found.notes["curves"] for p in curve["parameters"])
