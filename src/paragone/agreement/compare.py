@@ -16,7 +16,7 @@ from ..stats.resample import bootstrap_weights
 from ..stats.statistic import Floats, Statistic
 from .align import Matched, matches
 from .figures import DEFAULT_STATISTICS, STATISTICS, Case, resampled
-from .significance import Test, test_table, tested
+from .significance import Comparison, comparison_table, tested
 
 __all__ = ["compare"]
 
@@ -103,7 +103,7 @@ def compare(
             rows.add(case.data, name, found, None)
         if group is not None:
             _add_groups(rows, case, _levels(group, case.data.items, "group"))
-    tests: list[Test] = []
+    tests: list[Comparison] = []
     for criterion in dict.fromkeys(case.data.criterion for case in cases):
         tests += tested([case for case in cases if case.data.criterion == criterion])
     notes = {
@@ -111,7 +111,7 @@ def compare(
         "curves": [note for case in cases for note in _curves(case)],
         "undefined": rows.undefined,
     }
-    return Agreement(rows.frame(), test_table(tests), notes)
+    return Agreement(rows.frame(), comparison_table(tests), notes)
 
 
 class _Rows:

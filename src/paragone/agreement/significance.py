@@ -16,7 +16,7 @@ from ..stats.holm import holm
 from ..stats.statistic import Floats
 from .figures import MAPPING_PARAMETERS, Case
 
-__all__ = ["TESTS", "test_table", "tested"]
+__all__ = ["TESTS", "Comparison", "comparison_table", "tested"]
 
 TESTS = {
     "predictor_a": pl.String,
@@ -34,7 +34,7 @@ TESTS = {
 """Columns of the tests and their types; method is williams, p1401-z, p1401-f or bootstrap."""
 
 
-class Test(NamedTuple):
+class Comparison(NamedTuple):
     """One test of one pair of predictors."""
 
     predictor_a: str
@@ -46,7 +46,7 @@ class Test(NamedTuple):
     result: Difference
 
 
-def tested(cases: Sequence[Case]) -> list[Test]:
+def tested(cases: Sequence[Case]) -> list[Comparison]:
     """Tests of every pair of predictors of one criterion.
 
     Williams' t for the correlations (on ranks for srcc, on the mapped scores for plcc), ITU-T P.1401's z for plcc and F
@@ -63,17 +63,17 @@ def tested(cases: Sequence[Case]) -> list[Test]:
             parts[key] = case.part([place[item] for item in common], resample=True)
         return parts[key]
 
-    found: list[Test] = []
+    found: list[Comparison] = []
     for a, b in itertools.combinations(cases, 2):
         common = tuple(sorted(set(a.data.items) & set(b.data.items)))
         if len(common) >= 4:
             names = (a.data.predictor, b.data.predictor, a.data.criterion)
             for statistic, method, result in _tests(on(a, common), on(b, common)):
-                found.append(Test(*names, statistic, method, len(common), result))
+                found.append(Comparison(*names, statistic, method, len(common), result))
     return found
 
 
-def test_table(tests: Iterable[Test]) -> pl.DataFrame:
+def comparison_table(tests: Iterable[Comparison]) -> pl.DataFrame:
     """The tests as a table, p values adjusted by Holm over the pairs of one criterion, statistic and method."""
     tests = list(tests)
     families: dict[tuple[str | None, str, str], list[int]] = {}
