@@ -111,7 +111,7 @@ def _answered(given: list[str]) -> None:
         name = str(error.object)[max(error.start - 20, 0) : error.end + 20]
         _refuse(given, "BadInput", f"the name '{ascii(name)[1:-1]}' holds bytes that are not UTF-8; rename it", "")
     except _engine_faults() as error:
-        _refuse(given, "OSError", f"a table could not be written: {error}", "")
+        _refuse(given, "OSError", f"a table could not be written or read: {error}", "")
 
 
 def _engine_faults() -> tuple[type[BaseException], ...]:

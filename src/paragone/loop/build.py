@@ -23,6 +23,7 @@ from ..provenance import changed_inputs
 from ..scores import Agreement, Scores
 from ..sources import Imported, import_source
 from ..study import read_answers
+from .reading import named
 from .words import file_name
 
 __all__ = ["check_folder", "import_into", "new_folder"]
@@ -198,7 +199,8 @@ def _tried(faults: list[str], path: Path, read: Any) -> Any:
     if not path.is_file():
         return None
     try:
-        return read(path)
+        with named(path):
+            return read(path)
     except ParagoneError as error:
         faults += [f"{path.name}: {fault}" for fault in getattr(error, "faults", (error.message,))]
         return None

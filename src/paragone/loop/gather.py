@@ -17,6 +17,7 @@ from ..report import Material, answers_of
 from ..scores import Agreement, Scores
 from ..tables import read_table
 from .answers import is_benchmark
+from .reading import named
 
 __all__ = ["gather", "graph_of", "read_screening", "scores_in"]
 
@@ -86,11 +87,12 @@ def scores_in(folder: Path) -> dict[str, Scores]:
     if not folder.is_dir():
         return {}
     files = sorted(file for file in folder.iterdir() if file.suffix in (".csv", ".parquet"))
-    return {
-        file.stem: Scores.read(file)
-        for file in files
-        if file.stem != _TRUTH and not file.name.startswith(".") and not file.name.endswith(".draws.parquet")
-    }
+    found = {}
+    for file in files:
+        if file.stem != _TRUTH and not file.name.startswith(".") and not file.name.endswith(".draws.parquet"):
+            with named(file):
+                found[file.stem] = Scores.read(file)
+    return found
 
 
 def graph_of(human: Scores) -> dict[str, Any] | None:
@@ -111,7 +113,8 @@ def read_screening(path: Path) -> pl.DataFrame | None:
     words = ("participant", "kept", "reasons", "broken", "remarks")
     numbers = [name for name in frame.columns if name not in words]
     kept = pl.col("kept").cast(pl.String).str.to_lowercase() == "true"
-    return frame.with_columns(kept.alias("kept"), pl.col(numbers).cast(pl.Float64, strict=False))
+    with named(path):
+        return frame.with_columns(kept.alias("kept"), pl.col(numbers).cast(pl.Float64, strict=False))
 
 
 def _first(folder: Path, name: str, noun: type[Votes] | type[Ratings]) -> Any:
@@ -141,13 +144,17 @@ def _asked(folder: Path, benchmark: Benchmark | None) -> str:
 
 def _agreement(folder: Path) -> Agreement | None:
     path = folder / "agreement.csv"
-    return Agreement.read(path) if path.is_file() else None
+    if not path.is_file():
+        return None
+    with named(path):
+        return Agreement.read(path)
 
 
 def _consistency(path: Path) -> pl.DataFrame | None:
     if not path.is_file():
         return None
-    return read_table(path).with_columns(pl.col("value", "low", "high", "n").cast(pl.Float64))
+    with named(path):
+        return read_table(path).with_columns(pl.col("value", "low", "high", "n").cast(pl.Float64))
 
 
 def _stale(folder: Path, human: Scores | None, levels: list[Scores], scores: Mapping[str, Scores]) -> list[str]:

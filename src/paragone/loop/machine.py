@@ -17,6 +17,7 @@ from ..scores import Agreement, Better, Scores
 from ..sources.bare_scores import read_scores
 from ..tables import open_table
 from .answers import is_benchmark
+from .reading import named
 from .words import file_name
 
 __all__ = [
@@ -152,13 +153,13 @@ def compared(
         replicates: bootstrap replicates.
         seed: of the bootstrap.
     """
-    people = read_scores(human).noun
+    people = _scores(human)
     if len(people) != 1:
         raise BadConfig(
             f"{human.name} holds {len(people)} score columns; name one with one column of scores of people",
             where=str(human),
         )
-    predictors = [_directed(made, better or {}) for file in machines for made in read_scores(file).noun]
+    predictors = [_directed(made, better or {}) for file in machines for made in _scores(file)]
     names = [made.name for made in predictors]
     for name in better or {}:
         if name not in names:
@@ -171,6 +172,11 @@ def compared(
         replicates=replicates,
         seed=seed,
     )
+
+
+def _scores(path: Path) -> tuple[Scores, ...]:
+    with named(path):
+        return tuple(read_scores(path).noun)
 
 
 def _directed(made: Scores, better: Mapping[str, str]) -> Scores:
