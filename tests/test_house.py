@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import pkgutil
 import re
 import socket
@@ -171,6 +172,13 @@ def test_the_public_face_resolves() -> None:
     assert dir(paragone) == sorted(paragone.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = paragone.nothing
+
+
+def test_a_function_is_never_hidden_by_the_room_of_its_name() -> None:
+    for name in _modules():
+        importlib.import_module(name)
+    face = [getattr(paragone, name) for name in paragone.__all__]
+    assert [value for value in face if inspect.ismodule(value)] == []
 
 
 def _loaded_by(code: str) -> set[str]:

@@ -5,12 +5,15 @@ Everything is one of a few tables, and every function an arrow between two of th
     Benchmark -> Plan -> Votes or Ratings -> Scores -> Agreement -> report
 
 People and machines both end in `Scores`, so `compare` is one function. Names below are imported when first used, so
-`import paragone` stays instant.
+`import paragone` stays instant. Where a function and a room share a name (`estimate`, `screen`, `report`, ...), the package
+gives the function; `from paragone.estimate import ESTIMATORS` reaches into the room.
 """
 
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -82,6 +85,17 @@ def __getattr__(name: str) -> Any:
     value = getattr(importlib.import_module(f".{_FACE[name]}", __name__), name)
     globals()[name] = value
     return value
+
+
+class _Face(types.ModuleType):
+    """Importing a room would put the module in place of the function of the same name; the function stays."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _FACE and isinstance(value, types.ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Face
 
 
 def __dir__() -> list[str]:
