@@ -159,7 +159,7 @@ def test_a_badge_stands_beside_every_number_of_people(page: Path, parsed: Page) 
     scores = re.search(r'<p class="caption">Scores by picture.*?</table>', text, re.DOTALL)
     assert scores is not None
     assert scores[0].count(badge) == 3  # the caption and the head of each criterion
-    said = re.search(r"Highest on style.*?</p>", text)
+    said = re.search(r"Best picture on style.*?</p>", text)
     assert said is not None
     assert badge in said[0]
 

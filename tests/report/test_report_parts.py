@@ -65,7 +65,7 @@ def test_the_answer_names_the_leader_and_those_who_may_be_as_good() -> None:
     )
     ranks = frame.with_columns(rank_low=pl.Series([1, 1, 3]), rank_high=pl.Series([2, 2, 3]))
     said = _prose(answer_section(index_of(Material(human=Scores(ranks)))))
-    assert "Highest on score: a, 3.00 [2.80, 3.20]; b may be as good." in said
+    assert "Best item on score: a, 3.00 [2.80, 3.20]; b may be as good." in said
     alone = ranks.with_columns(rank_low=pl.Series([1, 2, 3]), rank_high=pl.Series([1, 2, 3]))
     said = _prose(answer_section(index_of(Material(human=Scores(alone)))))
     assert "the data tell it apart from the 2 others" in said
@@ -90,7 +90,7 @@ def test_forty_rows_are_drawn_as_they_are_and_more_by_level_or_by_their_ends() -
 def test_items_that_were_never_compared_have_no_common_leader() -> None:
     frame = pl.DataFrame({"item": ["a", "b"], "score": [1.0, 2.0], "connected_group": [1, 2]})
     section = answer_section(index_of(Material(human=Scores(frame))))
-    assert "Highest" not in _prose(section)
+    assert "Best" not in _prose(section)
     captions = [plate.caption for block in section.blocks if isinstance(block, Plates) for plate in block.plates]
     assert "groups that were never compared" in captions[0]
 

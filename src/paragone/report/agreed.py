@@ -56,7 +56,7 @@ def agreement_section(index: Index) -> Section:
     marks = "A filled 1 marks the best value of a column and an outlined 2 the second best, among three or more."
     blocks.append(Prose(f"{marks} The marks say nothing about significance; intervals and tests do.", "small"))
     if more:
-        folded = [_table(part, criterion, more, index) for criterion, part in parts.items()]
+        folded = [_table(part, criterion, more, index, "agreement-more") for criterion, part in parts.items()]
         blocks.append(Folded("Further statistics", folded))
     blocks += _undefined(agreement.notes)
     blocks += _scatters(pooled, index)
@@ -149,7 +149,7 @@ def _n_words(n: pl.Series, index: Index) -> str:
     return f"n = {index.things(low)}" if low == high else f"n = {low} to {index.things(high)}"
 
 
-def _table(part: pl.DataFrame, criterion: str | None, names: list[str], index: Index) -> Table:
+def _table(part: pl.DataFrame, criterion: str | None, names: list[str], index: Index, file: str = "agreement") -> Table:
     """Predictors by statistics for one criterion."""
     cells: dict[tuple[str, str], _Row] = {
         (row["predictor"], row["statistic"]): row for row in part.iter_rows(named=True)
@@ -176,7 +176,7 @@ def _table(part: pl.DataFrame, criterion: str | None, names: list[str], index: I
         n = sizes.get(predictor)
         made.append(Row([*line, Cell(fixed(n, 0), sort=n)]))
     caption = f"Agreement with {criterion_words(criterion)}: value and 95 % interval."
-    csv = f"figures/{index.name('agreement', criterion)}.csv"
+    csv = f"figures/{index.name(file, criterion)}.csv"
     return Table(caption, heads, made, badges, csv, part.filter(pl.col("statistic").is_in(names)))
 
 
@@ -280,7 +280,7 @@ def _tests(tests: pl.DataFrame, index: Index) -> list[Block]:
     clear = shown.filter(pl.col("p_holm") < 0.05).height
     told = count(shown.height, "difference")
     said = f"{clear} of {told} between predictors {'stays' if clear == 1 else 'stay'} below p = 0.05, adjusted by Holm."
-    folded = Folded(f"Table of {count(shown.height, 'test')} between predictors", [table])
+    folded = Folded(f"Table of {count(shown.height, 'test')} between predictors", [table], printed=False)
     return [Prose(said, "plain", badges), table if shown.height <= _OPEN_TESTS else folded]
 
 

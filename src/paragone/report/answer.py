@@ -11,11 +11,11 @@ from . import charts
 from .blocks import Block, Missing, Plate, Plates, Prose, Section
 from .digits import count, fixed, joined, ranks, with_interval
 from .index import Index
-from .ranked import apart, factor_of, open_groups, ranked, score_axis, score_decimals, spread_of_n
+from .ranked import MAKERS, apart, factor_of, open_groups, ranked, score_axis, score_decimals, spread_of_n
 from .svg import Spot
 from .words import criterion_words, quoted, with_badges
 
-__all__ = ["answer_section"]
+__all__ = ["MOST_ROWS", "answer_section", "score_plate", "what_to_show"]
 
 MOST_ROWS = 40
 """Items or levels that one figure shows; more than that, and nobody reads the labels."""
@@ -39,9 +39,9 @@ def answer_section(index: Index) -> Section:
     if material.human is None:
         blocks.append(Missing("There are no scores by people, so there is no answer yet.", "paragone score FILE"))
         return Section("answer", "The answer", blocks)
-    shown = _what_to_show(material.human, material.level_scores)
-    blocks += [Prose(sentence, "plain", badges) for scores in shown for sentence in _verdicts(scores)]
-    blocks.append(Plates([_plate(scores, criterion, index) for scores in shown for criterion in scores.criteria]))
+    shown = what_to_show(material.human, material.level_scores)
+    blocks += [Prose(sentence, "plain", badges) for sentence in _verdicts(shown, index)]
+    blocks.append(Plates([score_plate(shown, criterion, index) for criterion in shown.criteria]))
     blocks.append(Prose(_how_to_read(shown), "small"))
     return Section("answer", "The answer", blocks)
 
@@ -65,18 +65,20 @@ def _who(index: Index) -> Prose:
     return Prose(gave, "lead", badges)
 
 
-def _what_to_show(human: Scores, level_scores: Sequence[Scores]) -> list[Scores]:
-    """The items where one figure holds them; else the levels of the factors; else the items' two ends."""
+def what_to_show(human: Scores, level_scores: Sequence[Scores]) -> Scores:
+    """The items where one figure holds them; else the levels of one factor, the method first; else the items again."""
 
     def longest(scores: Scores) -> int:
         return max((scores.of_criterion(criterion).height for criterion in scores.criteria), default=0)
 
     if longest(human) <= MOST_ROWS:
-        return [human]
-    return [scores for scores in level_scores if longest(scores) <= MOST_ROWS] or [human]
+        return human
+    drawable = [scores for scores in level_scores if longest(scores) <= MOST_ROWS]
+    return min(drawable, key=lambda scores: factor_of(scores) not in MAKERS, default=human)
 
 
-def _plate(scores: Scores, criterion: str | None, index: Index) -> Plate:
+def score_plate(scores: Scores, criterion: str | None, index: Index) -> Plate:
+    """A point with its interval per item or level, best first, brackets around what the data cannot tell apart."""
     badges = index.material.human_badges
     whole = ranked(scores, criterion)
     frame, notes = whole, []
@@ -118,8 +120,8 @@ def _spots(drawn: pl.DataFrame, scores: Scores, decimals: int, index: Index) -> 
     return spots
 
 
-def _how_to_read(shown: Sequence[Scores]) -> str:
-    frame = pl.concat([scores.frame.select("low", "rank_low") for scores in shown])
+def _how_to_read(shown: Scores) -> str:
+    frame = shown.frame
     if frame["low"].null_count() < frame.height:
         parts = ["A point is a score and its line the 95 % interval."]
     else:
@@ -132,7 +134,7 @@ def _how_to_read(shown: Sequence[Scores]) -> str:
     return " ".join(parts)
 
 
-def _verdicts(scores: Scores) -> list[str]:
+def _verdicts(scores: Scores, index: Index) -> list[str]:
     """One sentence per criterion that names the leader, and those who may be as good."""
     said = []
     for criterion in scores.criteria:
@@ -141,8 +143,9 @@ def _verdicts(scores: Scores) -> list[str]:
             continue
         best = frame.row(0, named=True)
         number = with_interval(best["score"], best["low"], best["high"], score_decimals(frame))
-        end = "Lowest" if scores.better == "lower" else "Highest"
-        lead = f"{end} on {criterion_words(criterion)}: {best['label']}, {number}"
+        end = "Highest" if scores.better == "unknown" else "Best"
+        thing = factor_of(scores) or index.thing
+        lead = f"{end} {thing} on {criterion_words(criterion)}: {best['label']}, {number}"
         rivals = [label for label in frame.filter(pl.col("rank_low") == 1)["label"] if label != best["label"]]
         if frame["rank_low"].null_count():
             said.append(f"{lead}; whether others are as good is not known, since ranks have no intervals.")

@@ -139,10 +139,12 @@ class Plates:
 
 @dataclass(frozen=True)
 class Folded:
-    """Blocks behind a line that opens them; open in print."""
+    """Blocks behind a line that opens them."""
 
     title: str
     blocks: Sequence[Block]
+    printed: bool = True
+    """Whether they are opened for print; long records are not."""
 
 
 Block = Prose | Missing | Plates | Table | Strip | Folded

@@ -145,7 +145,9 @@ def provenance_section(index: Index) -> Section:
         rows = [Row([Cell(_first(record, names)) for names in keys]) for record in records]
         blocks.append(Table("What went into this report.", heads, rows))
         details = [_details(record) for record in records]
-        blocks.append(Folded("All that is recorded: settings, versions, inputs with their SHA-256", details))
+        blocks.append(
+            Folded("All that is recorded: settings, versions, inputs with their SHA-256", details, printed=False)
+        )
     else:
         why = "How the tables were made is not recorded beside them."
         blocks.append(Missing(why, "paragone score FILE -o scores/human.csv"))

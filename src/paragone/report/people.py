@@ -191,7 +191,7 @@ def _participant_table(frame: pl.DataFrame, index: Index) -> Block:
     if frame.height > MOST_ROWS:
         caption += f" The first {MOST_ROWS} of {fixed(frame.height, 0)}."
     table = Table(caption, heads, rows, index.people_badges)
-    return Folded(f"Table of {count(frame.height, 'participant')}", [table])
+    return Folded(f"Table of {count(frame.height, 'participant')}", [table], printed=False)
 
 
 def _plain(value: float | None) -> str:

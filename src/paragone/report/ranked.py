@@ -8,7 +8,21 @@ from ..scores import Scores
 from .digits import decimals_for, fixed
 from .words import criterion_words
 
-__all__ = ["apart", "factor_of", "open_groups", "ranked", "score_axis", "score_decimals", "spread_of_n", "unit_words"]
+__all__ = [
+    "MAKERS",
+    "apart",
+    "factor_of",
+    "open_groups",
+    "ranked",
+    "score_axis",
+    "score_decimals",
+    "spread_of_n",
+    "unit_words",
+]
+
+
+MAKERS = ("method", "generator", "model")
+"""What made the picture, by the usual names of that factor, the likeliest first."""
 
 
 def ranked(scores: Scores, criterion: str | None) -> pl.DataFrame:

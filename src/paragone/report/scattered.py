@@ -13,7 +13,7 @@ from . import charts
 from .blocks import Plate
 from .digits import decimals_for, fixed, with_interval
 from .index import Index
-from .ranked import score_decimals, unit_words
+from .ranked import MAKERS, score_decimals, unit_words
 from .svg import Spot
 from .words import criterion_words, with_badges
 
@@ -26,7 +26,6 @@ MOST_POINTS = 1500
 _MOST_BARS = 60  # points whose intervals are drawn; more hide the points
 _CELLS = 40
 _CURVE = 121  # points of the curve
-_FACTORS = ("method", "generator", "model")  # what made the picture, by its usual names
 _COLUMNS = {
     "part": pl.String,
     "item": pl.String,
@@ -140,7 +139,7 @@ def _with_series(both: pl.DataFrame, index: Index) -> tuple[pl.DataFrame, str]:
     benchmark = index.material.benchmark
     if benchmark is None or both.height > MOST_POINTS:
         return none, ""
-    for factor in _FACTORS:
+    for factor in MAKERS:
         if factor in benchmark.factors:
             levels = benchmark.levels(factor).rename({"level": "series"})
             joined = both.join(levels, on="item", how="left", maintain_order="left")

@@ -9,6 +9,7 @@ import polars as pl
 
 from ..scores import Scores
 from . import charts
+from .answer import score_plate, what_to_show
 from .blocks import Block, Cell, Folded, Head, Missing, Plate, Plates, Prose, Row, Section, Strip, Table, Tile
 from .digits import count, decimals_for, fixed, ranks, with_interval
 from .index import MOST_ROWS, Index
@@ -36,8 +37,13 @@ def scores_section(index: Index) -> Section:
         blocks.append(Plates([plate for plate in plates if plate is not None]))
     else:
         blocks.append(Missing(f"A distribution is not drawn of fewer than {_FEWEST} scores."))
-    if index.material.level_scores:
-        blocks += [_table(scores, index) for scores in index.material.level_scores]
+    levels = index.material.level_scores
+    if levels:
+        shown = what_to_show(human, levels)
+        others = [scores for scores in levels if scores is not shown]
+        drawn = [score_plate(scores, criterion, index) for scores in others for criterion in scores.criteria]
+        blocks += [Plates(drawn)] if drawn else []
+        blocks += [_table(scores, index) for scores in levels]
     elif human.key == "item":
         why = "Scores of methods, or of the levels of another factor, are not there."
         blocks.append(Missing(why, "paragone score FILE --by method"))

@@ -61,7 +61,7 @@
 
   const closed = [];
   addEventListener("beforeprint", () => {
-    for (const part of document.querySelectorAll("details:not([open])")) {
+    for (const part of document.querySelectorAll("details[data-printed]:not([open])")) {
       closed.push(part);
       part.open = true;
     }
