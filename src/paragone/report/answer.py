@@ -32,8 +32,8 @@ def answer_section(index: Index) -> Section:
     if material.asked:
         blocks.append(Prose(f"Participants were asked: {quoted(material.asked)}", "lead"))
     else:
-        why = "The wording of the question is not known, so it cannot be printed here."
-        blocks.append(Missing(why, "paragone report --asked 'Which picture ...?'"))
+        why = "The wording of the question is not known. To add it, write it as description into benchmark.toml."
+        blocks.append(Missing(why))
     blocks.append(_who(index))
     blocks += [Prose(note, "warn") for note in material.notes]
     if material.human is None:

@@ -79,8 +79,8 @@ def _composition(index: Index) -> list[Block]:
     blocks: list[Block] = [_answers_table(answers, index)]
     composition = answers.composition
     if composition is None or not composition.height:
-        why = "Who the participants were is not known: the answers have no column about them."
-        return [*blocks, Missing(why, "paragone report DIR --about age_group,gender")]
+        why = "Who the participants were is not known. To add it, give the answers columns such as age_band or gender."
+        return [*blocks, Missing(why)]
     plates = []
     for (question,), part in composition.group_by("question", maintain_order=True):
         frame = part.select(label=pl.col("answer").fill_null("not given"), count="n").head(_MOST_BARS)
@@ -113,7 +113,7 @@ def _screening(index: Index) -> list[Block]:
     frame, counted = index.material.screening_table, screened(index.material.screening)
     if frame is None or counted is None:
         why = "Nobody was screened, so careless answers count like others."
-        return [Missing(why, "paragone screen FILE")]
+        return [Missing(why, "paragone screen FILE -o screening.csv")]
     badges = index.people_badges
     kept = f"{fixed(counted.retained, 0)} were retained and {fixed(counted.rejected, 0)} rejected."
     said = [f"{count(counted.submitted, 'participant')} submitted answers; {kept}"]
@@ -203,7 +203,11 @@ def _plain(value: float | None) -> str:
 def _consistency(index: Index) -> list[Block]:
     frame = index.material.consistency_table
     if frame is None or not frame.height:
-        return [Missing("How far people agree with people was not computed.", "paragone consistency FILE")]
+        return [
+            Missing(
+                "How far people agree with people was not computed.", "paragone consistency FILE -o consistency.csv"
+            )
+        ]
     frame = frame.with_columns(pl.col("note") if "note" in frame.columns else pl.lit(None, pl.String).alias("note"))
     staged = frame["stage"].null_count() < frame.height
     criteria = frame["criterion"].unique(maintain_order=True).to_list()
