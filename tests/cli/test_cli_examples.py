@@ -36,7 +36,7 @@ def prepared(cli: Cli, voted: Path, rated: Path, tmp_path: Path, monkeypatch: py
     Path("answers.csv").write_text("worker,item,stars\np,x,3\nq,x,4\np,y,2\n")
     for name in ("benchmark.toml", "items.csv", "references.csv"):
         Path(name).write_text((voted / "bench" / name).read_text().replace(",../", ","))
-    assert cli("score", "--replicates", "100", "--all").code == 0
+    assert cli("score", "votes.csv", "--replicates", "100", "-o", "scores/human.csv").code == 0
     assert cli("measure", "ssim", "psnr").code == 0
     for content in ("boat", "tree"):
         for style in ("ink", "oil"):
