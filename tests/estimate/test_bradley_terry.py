@@ -89,7 +89,7 @@ def test_real_votes_give_the_anchors_scores(real_votes, shared, folder, file, gr
     np.testing.assert_allclose(estimate.score, [expected["log_strength_sum0"][item] for item in items], atol=1e-6)
     np.testing.assert_allclose(estimate.stderr, [expected["se_sum0"][item] for item in items], rtol=1e-6)
     assert estimate.notes["log_likelihood"] == pytest.approx(expected["log_likelihood"], rel=1e-9)
-    assert estimate.notes["max_gradient"] < 1e-12
+    assert estimate.notes["max_gradient"] < 1e-9
 
 
 def test_food_without_its_ties_gives_the_anchors_scores(real_votes, shared):
@@ -238,7 +238,7 @@ def test_complaint_1_another_solver_finds_the_same_answer(real_votes):
     estimate = bradley_terry(votes)
     np.testing.assert_allclose(estimate.score, other.x - other.x.mean(), atol=2e-3)
     assert estimate.notes["log_likelihood"] >= -other.fun
-    assert estimate.notes["max_gradient"] < 1e-12
+    assert estimate.notes["max_gradient"] < 1e-9
 
 
 def test_trap_1_the_iteration_does_not_stop_after_two_steps(real_votes, shared):

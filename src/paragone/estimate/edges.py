@@ -84,17 +84,20 @@ def aggregate(comparisons: Comparisons) -> Edges:
     if rows.low.size == 0:
         raise TooFew(f"no comparison between two different items among {comparisons.left.size} votes; nothing to score")
     order = _order(rows, comparisons.n)
-    key = rows.key(comparisons.n)[order]
-    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-    key = key[starts]
-    first = order[starts]
+    low, high = rows.low[order], rows.high[order]
+    fresh = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    if rows.level is not None:
+        fresh |= rows.level[order[1:]] != rows.level[order[:-1]]
+    starts = np.concatenate([[0], 1 + np.flatnonzero(fresh)])
     return Edges(
         n=comparisons.n,
-        i=rows.low[first],
-        j=rows.high[first],
+        i=low[starts],
+        j=high[starts],
         wins_i=np.add.reduceat(rows.low_won[order], starts),
         wins_j=np.add.reduceat(rows.high_won[order], starts),
-        temperature=rows.levels[rows.level[first]] if rows.level is not None else np.full(first.size, rows.levels[0]),
+        temperature=np.full(starts.size, rows.levels[0])
+        if rows.level is None
+        else rows.levels[rows.level[order[starts]]],
         self_pairs=self_pairs,
     )
 
@@ -173,15 +176,16 @@ def check_connected(edges: Edges, *, strongly: bool) -> dict[str, int | Ints]:
             rest; its attribute `groups` holds the members of each group.
     """
     seen = edges.seen
-    weak = graph.components(edges.n, edges.i, edges.j)
     strong = graph.strong_components(edges.n, *graph.win_arcs(edges.i, edges.j, edges.wins_i, edges.wins_j))
-    n_weak, n_strong = np.unique(weak[seen]).size, np.unique(strong[seen]).size
-    if n_weak > 1:
-        raise not_connected(weak, seen)
+    n_strong = np.unique(strong[seen]).size
+    if n_strong > 1:
+        weak = graph.components(edges.n, edges.i, edges.j)
+        if np.unique(weak[seen]).size > 1:
+            raise not_connected(weak, seen)
     if strongly and n_strong > 1:
         raise not_strongly_connected(edges, strong)
     return {
-        "components": n_weak,
+        "components": 1,
         "strong_components": n_strong,
         "self_pairs": edges.self_pairs,
         "unseen": np.flatnonzero(~seen),

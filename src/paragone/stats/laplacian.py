@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -53,6 +54,12 @@ class Shape(NamedTuple):
         sums: Floats = self.upper(at_i) @ ones + self.lower(at_j) @ ones
         return sums
 
+    def net(self, values: Floats) -> Floats:
+        """(n,) sums over the edges of each item, added where it is the one end and subtracted where it is the other."""
+        ones = np.ones(self.n)
+        sums: Floats = self.upper(values) @ ones - self.lower(values) @ ones
+        return sums
+
 
 def shape_of(n: int, i: Ints, j: Ints) -> Shape:
     """The shape of edges (i, j) over n items; i ascending, pairs may repeat."""
@@ -70,6 +77,7 @@ class Laplacian:
     ridge: float = 0.0
     """>= 0; added to the diagonal."""
 
+    @cached_property
     def diagonal(self) -> Floats:
         """(n,) the diagonal, ridge included."""
         return self.shape.totals(self.weight, self.weight) + self.ridge
@@ -78,7 +86,7 @@ class Laplacian:
         """(n, n) the matrix itself."""
         upper = self.shape.upper(self.weight).toarray()
         matrix: Floats = -(upper + upper.T)
-        matrix[np.diag_indices(self.shape.n)] += self.diagonal()
+        matrix[np.diag_indices(self.shape.n)] += self.diagonal
         return matrix
 
     def solve(self, rhs: Floats, *, drop: float = 1e-10) -> Floats:
@@ -112,7 +120,7 @@ class Laplacian:
 
     def _level(self) -> float:
         """A multiple of the all-ones matrix that makes a connected Laplacian regular without changing its condition."""
-        return float(self.diagonal().mean())
+        return float(self.diagonal.mean())
 
     def _factored(self, rhs: Floats) -> Floats:
         n = self.shape.n
@@ -123,7 +131,7 @@ class Laplacian:
             solution = _solved(matrix, rhs)
         else:
             upper = self.shape.upper(self.weight)
-            matrix = (sparse.diags_array(self.diagonal()) - upper - upper.T).tocsc()
+            matrix = (sparse.diags_array(self.diagonal) - upper - upper.T).tocsc()
             held = 0 if self.ridge > 0 else 1
             solution = np.zeros(n)
             solution[: n - held] = splu(matrix[: n - held, : n - held]).solve(rhs[: n - held])
@@ -131,7 +139,7 @@ class Laplacian:
 
     def _conjugate_gradients(self, rhs: Floats, drop: float) -> Floats | None:
         """Conjugate gradients with the diagonal as preconditioner; None where they stall."""
-        upper, lower, diagonal = self.shape.upper(self.weight), self.shape.lower(self.weight), self.diagonal()
+        upper, lower, diagonal = self.shape.upper(self.weight), self.shape.lower(self.weight), self.diagonal
         if diagonal.min() <= 0.0:
             return None
         x = np.zeros(rhs.size)
