@@ -163,8 +163,9 @@ class Agreement:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Read `agreement.csv`, and `agreement.tests.csv` where it stands beside it."""
+        """Read `agreement.csv`, and `agreement.tests.csv` and `agreement.toml` where they stand beside it."""
         path = Path(path)
+        beside = path.with_suffix(".toml")
         tests = path.with_suffix(".tests" + path.suffix)
         numbers = ["difference", "low", "high", "p", "p_holm", "n"]
         return cls(
@@ -172,11 +173,13 @@ class Agreement:
             tests=read_table(tests).with_columns(pl.col(numbers).cast(pl.Float64))
             if tests.exists()
             else pl.DataFrame(),
+            notes=read_toml(beside).get("notes", {}) if beside.exists() else {},
         )
 
     def write(self, path: str | Path) -> Path:
-        """Write the table, and beside it the tests between predictors."""
+        """Write the table, and beside it the tests between predictors and the notes."""
         path = Path(path)
+        write_toml({"format": 1, "verb": "compare", "notes": self.notes}, path.with_suffix(".toml"))
         beside = path.with_suffix(".tests" + path.suffix)
         if self.tests.height:
             write_table(self.tests, beside)
