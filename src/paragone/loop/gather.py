@@ -137,8 +137,7 @@ def _asked(folder: Path, benchmark: Benchmark | None) -> str:
     path = folder / "study.toml"
     if path.is_file():
         study = read_study(path)
-        criteria = ", ".join(study.criteria or (benchmark.criteria if benchmark else ()))
-        return f"{study.name}: {criteria}" if criteria else study.name
+        return study.name
     return benchmark.description if benchmark else ""
 
 

@@ -13,6 +13,7 @@ from ..errors import BadConfig, MissingExtra, NotFound, UnknownName
 from ..metric import Metric
 from ..metrics import METRICS, from_files, measure
 from ..metrics.describe import available
+from ..provenance import made_by
 from ..scores import Agreement, Better, Scores
 from ..sources.bare_scores import read_scores
 from ..tables import open_table
@@ -164,7 +165,7 @@ def compared(
     for name in better or {}:
         if name not in names:
             raise UnknownName.among(name, names, "predictor")
-    return compare(
+    found = compare(
         people[0],
         *predictors,
         group=_factor(factor, items, human) if factor else None,
@@ -172,6 +173,9 @@ def compared(
         replicates=replicates,
         seed=seed,
     )
+    settings = {"replicates": replicates, "seed": seed, "group": factor or "", "cluster": cluster or ""}
+    made = made_by("compare", inputs=[human, *machines], settings=settings)
+    return Agreement(found.frame, tests=found.tests, notes={**found.notes, "made": made})
 
 
 def _scores(path: Path) -> tuple[Scores, ...]:

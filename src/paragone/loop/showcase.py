@@ -21,7 +21,7 @@ __all__ = ["demo"]
 
 _STUDY = """\
 # Two stages, as in the style-transfer study this package rebuilds: first within a content-style group, then across groups.
-name = "Which picture keeps the content better, shows the style better, and is better overall?"
+name = "Which picture keeps the content better, which shows the style better, and which is better overall?"
 criteria = ["content", "style", "overall"]
 seed = {seed}
 
