@@ -8,9 +8,10 @@ of arrays that know none of that; `ESTIMATORS` finds them by name. Arrays are de
 from __future__ import annotations
 
 from ..catalog import Catalog
-from .adapter import Question, estimate
+from .adapter import estimate
 from .arrays import Comparisons, Estimate, Estimator, Opinions
 from .diagnosis import diagnose
+from .question import Question
 
 __all__ = ["ESTIMATORS", "Comparisons", "Estimate", "Estimator", "Opinions", "Question", "diagnose", "estimate"]
 

@@ -5,66 +5,22 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from ..errors import BadConfig, CannotScore, NotConnected, TooFew, UnknownName
+from ..errors import BadConfig, CannotScore, TooFew, UnknownName
 from ..judgements import Ratings, Votes
 from ..scores import SCORES, Scores
 from .arrays import Estimate, Estimator
 from .diagnosis import graph_notes
 from .encoding import Coded, code_ratings, code_votes
+from .groups import groups, restricted
 from .intervals import Spread, analytic_spread, bootstrap_spread, no_spread
+from .question import Question
 
-__all__ = ["Question", "estimate"]
-
-Intervals = Literal["bootstrap", "analytic", "none"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """What is asked of the answers, apart from the estimator itself."""
-
-    intervals: Intervals = "bootstrap"
-    """bootstrap: participants are resampled; analytic: from the model's own covariance or standard errors; none."""
-    replicates: int = 1000
-    """Bootstrap replicates, >= 100."""
-    confidence: float = 0.95
-    """Coverage of the intervals, in (0.5, 1)."""
-    seed: int = 0
-    jobs: int = 1
-    """Processes for replicates of estimators that have no batched form."""
-    levels: pl.DataFrame | None = None
-    """Columns item, level: score the levels of a factor in place of items."""
-    factor: str | None = None
-    """Name of that factor; needed with `levels`."""
-    apart: bool = False
-    """Score each connected group alone where the pairs leave several; else NotConnected is raised."""
-    temperature: Mapping[str, float] = field(default_factory=dict)
-    """Stage -> noise of its votes relative to the others, > 0 (default 1)."""
-    reliability: Mapping[str, float] = field(default_factory=dict)
-    """Participant -> weight of all their answers, >= 0 (default 1)."""
-    items: tuple[str, ...] = ()
-    """Items that must appear in the result even if nobody was shown them (status never_shown)."""
-
-    def __post_init__(self) -> None:
-        if self.intervals not in ("bootstrap", "analytic", "none"):
-            raise BadConfig(f"intervals '{self.intervals}' is not one of bootstrap, analytic, none", where="intervals")
-        if self.replicates < 100:
-            raise BadConfig(f"replicates is {self.replicates}; an interval needs at least 100", where="replicates")
-        if not 0.5 < self.confidence < 1:
-            raise BadConfig(f"confidence is {self.confidence}; it lies between 0.5 and 1", where="confidence")
-        if (self.levels is None) != (self.factor is None):
-            raise BadConfig("levels and factor go together: a table item, level and the factor's name", where="factor")
-        for stage, heat in self.temperature.items():
-            if not heat > 0 or not np.isfinite(heat):
-                raise BadConfig(f"temperature of stage '{stage}' is {heat}; it must be above 0", where="temperature")
-        for person, trust in self.reliability.items():
-            if not trust >= 0 or not np.isfinite(trust):
-                raise BadConfig(f"reliability of '{person}' is {trust}; it must be 0 or more", where="reliability")
+__all__ = ["estimate"]
 
 
 def estimate(
@@ -220,7 +176,7 @@ def _one(
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, dict[str, Any]]:
     """Scores of one criterion: the frame, its draws, and the notes."""
     shown = coded.counts > 0
-    groups = _groups(chosen, coded, question)
+    together = groups(chosen, coded, question)
     n = len(coded.items)
     columns = {name: np.full(n, np.nan) for name in ("score", "low", "high", "rank_low", "rank_high")}
     details: dict[str, np.ndarray] = {}
@@ -228,8 +184,8 @@ def _one(
     notes: dict[str, Any] = dict(coded.notes or {})
     notes["answers"] = float(_weighted(coded))
     notes["participants"] = len(coded.participants) if coded.people_known else None
-    for number, members in enumerate(groups):
-        part = coded if len(members) == n else _part(coded, members)
+    for number, members in enumerate(together):
+        part = coded if len(members) == n else restricted(coded, members)
         fitted = _fit(chosen, part, settings)
         spread = _spread(chosen, part, fitted, settings, question)
         said = {**_readable(fitted.notes, part), **spread.notes}
@@ -239,13 +195,13 @@ def _one(
         for column, values in _per_item(fitted.notes, part.counts).items():
             details.setdefault(column, np.full(n, np.nan))[members] = values
         columns["rank_low"][members], columns["rank_high"][members] = spread.rank_low, spread.rank_high
-        if part.comparisons is not None and len(groups) == 1:
+        if part.comparisons is not None and len(together) == 1:
             said = _with_graph(said, graph_notes(part.comparisons, part.items))
         if spread.draws is not None:
             if draws is None:
                 draws = np.full((spread.draws.shape[0], n), np.nan)
             draws[:, members] = spread.draws
-        if len(groups) > 1:
+        if len(together) > 1:
             notes[f"group {number + 1}"] = said
         else:
             notes.update(said)
@@ -253,10 +209,10 @@ def _one(
     frame = _framed(coded, columns, shown, question).with_columns(
         pl.Series(name, values).fill_nan(None) for name, values in details.items()
     )
-    if len(groups) > 1:
-        notes["groups"] = len(groups)
+    if len(together) > 1:
+        notes["groups"] = len(together)
         group = np.zeros(n, dtype=np.int64)
-        for number, members in enumerate(groups, start=1):
+        for number, members in enumerate(together, start=1):
             group[members] = number
         frame = frame.with_columns(pl.Series("connected_group", group))
     return frame, _drawn(draws, coded.items), notes
@@ -272,57 +228,6 @@ def _with_graph(said: dict[str, Any], graph: Mapping[str, Any]) -> dict[str, Any
 def _weighted(coded: Coded) -> float:
     sizes = [len(part.weight) for part in (coded.comparisons, coded.opinions) if part is not None]
     return float(sum(sizes))
-
-
-def _groups(chosen: Estimator, coded: Coded, question: Question) -> list[np.ndarray]:
-    """Index lists that are scored together: all items that were shown, or one list per connected group."""
-    shown = np.flatnonzero(coded.counts > 0)
-    if chosen.connected == "no" or coded.comparisons is None or coded.opinions is not None:
-        return [shown]
-    from ..stats.graph import components
-
-    pairs = coded.comparisons
-    counted = pairs.weight > 0
-    labels = components(len(coded.items), pairs.left[counted], pairs.right[counted])[shown]
-    found = [shown[labels == label] for label in np.unique(labels)]
-    if len(found) == 1:
-        return [shown]
-    if not question.apart:
-        raise NotConnected(
-            f"items fall into {len(found)} groups that were never compared; add cross-group pairs "
-            "(plan: pairs = 'across') or score each group alone (--apart)"
-        )
-    return found
-
-
-def _part(coded: Coded, members: np.ndarray) -> Coded:
-    """The same answers restricted to some items, which are numbered anew."""
-    number = np.full(len(coded.items), -1, dtype=np.int64)
-    number[members] = np.arange(len(members))
-    comparisons, opinions = coded.comparisons, coded.opinions
-    if comparisons is not None:
-        keep = (number[comparisons.left] >= 0) & (number[comparisons.right] >= 0)
-        rows = {name: getattr(comparisons, name)[keep] for name in comparisons._fields if name != "n"}
-        rows["left"], rows["right"] = number[rows["left"]], number[rows["right"]]
-        comparisons = type(comparisons)(n=len(members), **rows)
-    if opinions is not None:
-        keep = number[opinions.item] >= 0
-        fields = ("item", "participant", "session", "value", "weight")
-        rows = {name: getattr(opinions, name)[keep] for name in fields}
-        rows["item"] = number[rows["item"]]
-        reference = opinions.reference[members]
-        reference = np.where(reference >= 0, number[reference], -1)
-        opinions = type(opinions)(
-            n=len(members), p=opinions.p, reference=reference, content=opinions.content[members], **rows
-        )
-    return Coded(
-        [coded.items[index] for index in members],
-        coded.participants,
-        coded.counts[members],
-        comparisons=comparisons,
-        opinions=opinions,
-        people_known=coded.people_known,
-    )
 
 
 def _data(coded: Coded) -> tuple[Any, ...]:
