@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from paragone.agreement import DEFAULT_STATISTICS, STATISTICS, compare
+from paragone.agreement import DEFAULT_STATISTICS, STATISTICS, compare, figures
 from paragone.errors import BadInput, BadTable, UnknownName
 from paragone.scores import Agreement, Better, Scores
 
@@ -84,12 +84,12 @@ def test_real_metrics_give_the_known_correlations(shared: Callable[[str], Path])
     found = compare(human, *machines, statistics=CORRELATIONS, replicates=0)
     keys = {"srcc": "SRCC", "krcc": "KRCC_tau_b", "plcc_raw": "PLCC_raw"}
     for criterion, by_metric in known.items():
-        for metric, figures in by_metric.items():
+        for metric, numbers in by_metric.items():
             sign = -1 if metric in lower else 1
             for statistic, key in keys.items():
                 one = row(found, statistic, predictor=metric, criterion=criterion)
-                assert one["value"] == pytest.approx(sign * figures[key], abs=1e-9)
-                assert one["n"] == figures["n"]
+                assert one["value"] == pytest.approx(sign * numbers[key], abs=1e-9)
+                assert one["n"] == numbers["n"]
                 assert one["low"] < one["value"] < one["high"]  # type: ignore[operator]
     assert found.frame.height == 2 * 6 * 3
 
@@ -254,6 +254,23 @@ def test_pairs_are_told_apart_by_draws_where_there_are_any() -> None:
         scores("h", list(y), half=2.0), scores("m", list(y)), statistics=["pairwise_accuracy"], replicates=20
     )
     assert row(alone, "pairwise_accuracy")["n"] < 66  # type: ignore[operator]
+
+
+def test_of_very_many_items_some_pairs_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "MOST_PAIRED", 30)
+    y, x = noisy(16, 100, 0.1)
+    found = compare(scores("human", y, half=0.001), scores("m", x), statistics=["pairwise_accuracy"], replicates=50)
+    one = row(found, "pairwise_accuracy")
+    assert one["n"] == 30 * 29 // 2
+    assert one["low"] <= one["value"] <= one["high"]  # type: ignore[operator]
+
+
+def test_the_cubic_of_p1401_is_there_on_demand() -> None:
+    y, x = noisy(17, 40, 0.3)
+    found = compare(scores("human", y), scores("m", np.exp(x)), statistics=["plcc_raw", "plcc_cubic"], replicates=0)
+    assert row(found, "plcc_cubic")["value"] > row(found, "plcc_raw")["value"]  # type: ignore[operator]
+    few = compare(scores("human", y[:4]), scores("m", x[:4]), statistics=["plcc_cubic"], replicates=0)
+    assert "a cubic needs five" in few.notes["undefined"][0]["why"]
 
 
 def test_the_same_seed_gives_the_same_table_and_names_do_not_matter() -> None:

@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-import paragone.consistency.ratings
-from paragone.consistency import Consistency, consistency
+from paragone.consistency import Consistency, consistency, ratings
 from paragone.judgements import Ratings
 
 
@@ -162,7 +161,7 @@ def test_unknown_raters_and_equal_ratings_give_reasons_not_numbers() -> None:
 
 
 def test_many_raters_are_compared_by_a_sample_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paragone.consistency.ratings, "_PAIRS", 40)
+    monkeypatch.setattr(ratings, "_PAIRS", 40)
     answers = sparse(3, n=30, p=20, share=0.8)
     few, again = (row(consistency(answers, replicates=20, seed=5), "between_spearman") for _ in range(2))
     assert few == again

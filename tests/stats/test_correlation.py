@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from paragone.errors import BadInput
+from paragone.stats import correlation
 from paragone.stats.correlation import (
     kendall,
     kendall_replicates,
@@ -70,6 +71,18 @@ def test_intervals_cover_the_truth(rho: float, ours: Callable[..., Statistic]) -
         found = ours(x, rho * x + math.sqrt(1 - rho**2) * rng.normal(size=40))
         hits += found.low <= truth <= found.high
     assert 0.92 <= hits / 400 <= 0.985  # nominal .95, standard error .011
+
+
+def test_kendall_to_first_order_spreads_as_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = tied(5, 300)
+    weights = np.vstack([np.ones(300), bootstrap_weights(300, 300, 6)])
+    exact = kendall_replicates(x, y, weights)
+    monkeypatch.setattr(correlation, "_EXACT_WORK", 0)
+    linear = kendall_replicates(x, y, weights)
+    assert linear[0] == pytest.approx(exact[0], abs=1e-12)
+    assert linear.std() == pytest.approx(exact.std(), rel=0.05)
+    assert np.corrcoef(exact, linear)[0, 1] > 0.98
+    assert np.isnan(kendall_replicates(np.ones(300), y, weights)).all()
 
 
 def test_bootstrap_and_fisher_agree_on_a_large_sample() -> None:

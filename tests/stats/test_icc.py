@@ -75,6 +75,17 @@ def test_jackknife_intervals_cover_what_other_raters_would_find() -> None:
     assert 0.88 <= hits / 200 <= 0.99  # nominal .95; the jackknife of a ratio is a little short
 
 
+def test_many_raters_leave_in_groups_and_the_interval_stays_about_as_wide() -> None:
+    rng = np.random.default_rng(7)
+    table = simulated(rng, 30, 150)
+    item, rater = np.nonzero(rng.random(table.shape) < 0.3)
+    some = rater < 60
+    many = icc_incomplete(table[item, rater], item, rater).single
+    few = icc_incomplete(table[item, rater][some], item[some], rater[some]).single
+    assert many.low < many.value < many.high
+    assert (many.high - many.low) == pytest.approx((few.high - few.low) * (60 / 150) ** 0.5, rel=0.4)
+
+
 def test_shifting_and_scaling_all_ratings_changes_nothing() -> None:
     a, b = icc_two_way(SHROUT_FLEISS), icc_two_way(3 * SHROUT_FLEISS - 100)
     assert (a.single.value, a.single.low, a.single.high) == pytest.approx(

@@ -135,7 +135,7 @@ class _Rows:
 
 def _add_groups(rows: _Rows, case: Case, factors: Mapping[str, list[str | None]]) -> None:
     """Rows of each level of each factor, then their mean."""
-    names = [name for name in case.statistics if name != "plcc_oof"]
+    names = [name for name in case.statistics if name not in ("plcc_oof", "plcc_cubic")]  # they fit anew
     for factor, levels in factors.items():
         parts: list[Case] = []
         for one in sorted({value for value in levels if value is not None}):

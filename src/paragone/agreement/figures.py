@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..errors import TooFew
 from ..stats.correlation import (
     kendall,
     kendall_replicates,
@@ -18,6 +19,7 @@ from ..stats.correlation import (
     spearman,
     spearman_replicates,
 )
+from ..stats.cubic import fit_monotone_cubic
 from ..stats.discrimination import (
     Pairs,
     better_worse,
@@ -36,7 +38,7 @@ from ..stats.resample import percentile_interval
 from ..stats.statistic import Floats, Statistic
 from .align import Matched
 
-__all__ = ["DEFAULT_STATISTICS", "MAPPING_PARAMETERS", "STATISTICS", "Case", "Figure", "resampled"]
+__all__ = ["DEFAULT_STATISTICS", "MAPPING_PARAMETERS", "MOST_PAIRED", "STATISTICS", "Case", "Figure", "resampled"]
 
 DEFAULT_STATISTICS = (
     "srcc",
@@ -52,6 +54,8 @@ DEFAULT_STATISTICS = (
     "auc_better",
 )
 
+MOST_PAIRED = 2000
+"""Items whose pairs are looked at: two million pairs, some 100 MB."""
 MAPPING_PARAMETERS = 5
 """Parameters of the mapping behind rmse and rmse_star."""
 
@@ -118,13 +122,21 @@ class Case:
 
     @cached_property
     def pairs(self) -> Pairs | None:
-        """Which pairs people tell apart: by their joint replicates, else by their intervals; None where neither is."""
+        """Which pairs people tell apart: by their joint replicates, else by their intervals; None where neither is.
+
+        Of more than MOST_PAIRED items, that many are drawn (always the same), since pairs grow with the square.
+        """
         d = self.data
-        if d.draws is not None and len(d.items) >= 2:
-            return significant_pairs(d.y, draws=d.draws)
-        if np.isnan(d.half).all():
+        if d.draws is None and np.isnan(d.half).all():
             return None
-        return significant_pairs(d.y, stderr=d.stderr)
+        at = np.arange(len(d.items))
+        if len(at) > MOST_PAIRED:
+            at = np.sort(np.random.default_rng(0).choice(len(at), MOST_PAIRED, replace=False))
+        if d.draws is not None:
+            found = significant_pairs(d.y[at], draws=d.draws[:, at])
+        else:
+            found = significant_pairs(d.y[at], stderr=d.stderr[at])
+        return found._replace(first=at[found.first], second=at[found.second])
 
 
 @dataclass(frozen=True)
@@ -160,6 +172,17 @@ def _out_of_fold(case: Case) -> Statistic:
     if math.isnan(r):
         return Statistic.undefined(n, "fewer than ten items, or a constant side")
     return Statistic(r, math.nan, math.nan, n, "five folds")
+
+
+def _cubic(case: Case) -> Statistic:
+    n = len(case.data.items)
+    if case.parent is not None:
+        return Statistic.undefined(n, "given for all items only")
+    try:
+        fit = fit_monotone_cubic(case.data.x, case.data.y)
+    except TooFew as few:
+        return Statistic.undefined(n, few.message)
+    return pearson(fit.predict(case.data.x), case.data.y, level=case.level)
 
 
 def _error(case: Case) -> Floats:
@@ -243,6 +266,7 @@ STATISTICS: Mapping[str, Figure] = {
         _mapped_plcc("logistic4"),
         _mapped_replicates("logistic4"),
     ),
+    "plcc_cubic": Figure("Pearson's correlation after the monotone cubic of ITU-T P.1401", _cubic),
     "plcc_oof": Figure("Pearson's correlation with curves that did not see the item", _out_of_fold),
     "rmse": Figure(
         "root-mean-square error after the 5-parameter logistic, n - 5 degrees of freedom",

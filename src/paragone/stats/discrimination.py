@@ -121,11 +121,13 @@ def pairwise_accuracy_replicates(x: ArrayLike, pairs: Pairs, weights: ArrayLike)
         (r,) shares; NaN where no pair that people tell apart has weight.
     """
     v, w = np.asarray(x, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-    n = w.shape[1]
-    right, all_told = np.zeros((n, n)), np.zeros((n, n))
     told = pairs.significant
-    right[pairs.first[told], pairs.second[told]] = _ordered(v, pairs)[told]
-    all_told[pairs.first[told], pairs.second[told]] = 1.0
+    used, place = np.unique(np.r_[pairs.first[told], pairs.second[told]], return_inverse=True)
+    first, second = np.split(place, 2)
+    w, shape = w[:, used], (len(used), len(used))
+    right, all_told = np.zeros(shape), np.zeros(shape)
+    right[first, second] = _ordered(v, pairs)[told]
+    all_told[first, second] = 1.0
     top, bottom = ((w @ right) * w).sum(axis=1), ((w @ all_told) * w).sum(axis=1)
     return np.asarray(np.divide(top, bottom, out=np.full(len(w), np.nan), where=bottom > 0))
 

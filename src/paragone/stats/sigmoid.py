@@ -36,7 +36,7 @@ _STEEPEST = 1e15  # where no limit is set: float64 tells no nearer neighbours ap
 _FLAT = 1e-20  # sum of squares below which a sigmoid is constant over the data
 _EQUAL = 1e-12  # share of the targets' sum of squares by which errors must differ to count as different
 _SEARCHED = 4096  # items among which minima are looked for; more only polish them
-_BLOCK = 4_000_000  # numbers held at once: 32 MB
+_BLOCK = 200_000  # numbers held at once: they stay in the processor's cache
 
 
 class Sigmoid(NamedTuple):
