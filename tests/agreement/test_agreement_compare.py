@@ -203,6 +203,27 @@ def test_groups_show_what_a_pooled_correlation_hides() -> None:
     assert total == pytest.approx(float(pooled["value"]) ** 2 * 115)  # type: ignore[arg-type]
 
 
+def test_scores_of_groups_that_were_never_compared_are_not_pooled() -> None:
+    y, x = noisy(18, 60, 0.3)
+    group = np.repeat([1, 2, 3], 20)
+    shifted = y + np.array([0.0, 50.0, -50.0])[group - 1]  # each group has an origin of its own
+    frame = scores("human", shifted, half=0.3).frame.with_columns(connected_group=group)
+    found = compare(Scores(frame, name="human"), scores("m", x), replicates=50)
+    assert row(found, "srcc")["value"] is None
+    assert row(found, "rmse")["value"] is None
+    assert {note["why"] for note in found.notes["undefined"]} == {
+        "people never compared all these items with each other, so their scores have no common scale",
+        "no level has a number",
+    }
+    assert row(found, "srcc", group="connected_group=2")["n"] == 20
+    assert row(found, "srcc", group="connected_group=*")["value"] > 0.85  # type: ignore[operator]
+    accuracy = row(found, "pairwise_accuracy")
+    assert accuracy["n"] <= 3 * 190  # type: ignore[operator]
+    assert accuracy["value"] > 0.9  # type: ignore[operator]
+    assert found.notes["items"][0]["groups_apart"] == 3
+    assert found.notes["curves"] == []
+
+
 def test_clusters_widen_intervals_where_items_of_one_content_go_together() -> None:
     rng = np.random.default_rng(9)
     content = np.repeat(np.arange(10), 12)

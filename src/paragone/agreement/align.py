@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import polars as pl
 
 from ..errors import BadInput
 from ..scores import Scores
-from ..stats.statistic import Floats, normal_quantile
+from ..stats.statistic import Floats, Ints, normal_quantile
 
 __all__ = ["Matched", "matches"]
 
@@ -32,10 +32,17 @@ class Matched:
     """(m,) half widths of people's 95 % intervals; NaN where there is none."""
     draws: Floats | None
     """(r, m) people's joint replicates, or None."""
+    apart: Ints | None
+    """(m,) which of the groups that people never compared with each other an item is in; None: one scale for all."""
     sign: float
     """-1 where the predictor was turned, else 1."""
     notes: dict[str, Any]
     """How many items each side had alone, or had no score for."""
+
+    @property
+    def mixed(self) -> bool:
+        """True where the items lie in several groups, so that people's scores have no common scale."""
+        return self.apart is not None and len(np.unique(self.apart)) > 1
 
     @property
     def stderr(self) -> Floats:
@@ -45,16 +52,14 @@ class Matched:
     def subset(self, kept: Sequence[int] | np.ndarray[Any, np.dtype[np.int64]]) -> Matched:
         """The same for some of the items, by position."""
         at = np.asarray(kept, dtype=np.int64)
-        return Matched(
-            self.predictor,
-            self.criterion,
-            [self.items[i] for i in at],
-            self.x[at],
-            self.y[at],
-            self.half[at],
-            None if self.draws is None else self.draws[:, at],
-            self.sign,
-            self.notes,
+        return replace(
+            self,
+            items=[self.items[i] for i in at],
+            x=self.x[at],
+            y=self.y[at],
+            half=self.half[at],
+            draws=None if self.draws is None else self.draws[:, at],
+            apart=None if self.apart is None else self.apart[at],
         )
 
 
@@ -106,7 +111,12 @@ def _matched(human: Scores, machine: Scores, criterion: str | None, theirs: str 
     y = usable["score"].to_numpy().astype(np.float64)
     half = (usable["high"] - usable["low"]).cast(pl.Float64).fill_null(np.nan).to_numpy() / 2.0
     x = sign * usable["score_machine"].to_numpy().astype(np.float64)
-    return Matched(name, criterion, items, x, y, half, _draws(human, criterion, usable["id"].to_list()), sign, notes)
+    draws = _draws(human, criterion, usable["id"].to_list())
+    apart = None
+    if "connected_group" in usable.columns and usable["connected_group"].drop_nulls().n_unique() > 1:
+        apart = usable["connected_group"].fill_null(0).to_numpy().astype(np.int64)
+        notes["groups_apart"] = len(np.unique(apart))
+    return Matched(name, criterion, items, x, y, half, draws, apart, sign, notes)
 
 
 def _keyed(frame: pl.DataFrame) -> pl.DataFrame:

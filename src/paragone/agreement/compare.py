@@ -39,6 +39,9 @@ def compare(
     whose `better` is lower are turned, so that a positive correlation always means agreement. A predictor without a
     criterion speaks to every criterion of people, one with a criterion to the equal one (or to people's unnamed one).
 
+    Where people's scores lie in groups that were never compared with each other (a column `connected_group` of several
+    values), only pairs inside a group count, and correlations are given per group and as their mean.
+
     Intervals: correlations on Fisher's scale (Bonett and Wright for srcc), rmse and outlier ratio after ITU-T P.1401,
     the rest by the percentile bootstrap over items, the fitted curves held fixed. With `cluster` or
     `uncertainty="joint"` every interval is a bootstrap. Tests use the bootstrap, Williams' t and P.1401, adjusted by
@@ -101,8 +104,10 @@ def compare(
             elif found.defined and (cluster is not None or math.isnan(found.low)):
                 found = resampled(found, case.draws(name), level)
             rows.add(case.data, name, found, None)
-        if group is not None:
-            _add_groups(rows, case, _levels(group, case.data.items, "group"))
+        factors = {} if group is None else _levels(group, case.data.items, "group")
+        if case.data.apart is not None and case.data.mixed:
+            factors = {"connected_group": [str(number) for number in case.data.apart], **factors}
+        _add_groups(rows, case, factors)
     tests: list[Comparison] = []
     for criterion in dict.fromkeys(case.data.criterion for case in cases):
         tests += tested([case for case in cases if case.data.criterion == criterion])
@@ -202,7 +207,7 @@ def _curves(case: Case) -> Iterable[dict[str, Any]]:
     forms: tuple[Literal["logistic5", "logistic4"], ...] = ("logistic5", "logistic4")
     for form in forms:
         wanted = ("plcc_4",) if form == "logistic4" else ("plcc", "rmse", "rmse_star", "outlier_ratio")
-        if len(case.data.items) < 3 or not set(wanted) & set(case.statistics):
+        if len(case.data.items) < 3 or case.data.mixed or not set(wanted) & set(case.statistics):
             continue
         fit = case.fit(form)
         yield {

@@ -79,16 +79,26 @@ class Case:
     def value(self, name: str) -> Statistic:
         """One statistic, with the interval that it has without resampling."""
         if name not in self._values:
-            n = len(self.data.items)
-            few = Statistic.undefined(n, f"{n} common items; three or more are needed")
-            self._values[name] = few if n < 3 else STATISTICS[name].value(self)
+            why = self._hindrance(name)
+            figure = STATISTICS[name]
+            self._values[name] = Statistic.undefined(len(self.data.items), why) if why else figure.value(self)
         return self._values[name]
+
+    def _hindrance(self, name: str) -> str:
+        """Why the statistic cannot be computed at all; empty where it can be tried."""
+        needs, n = STATISTICS[name].needs, len(self.data.items)
+        whole = self.data if self.parent is None else self.parent.data
+        if n < 3:
+            return f"{n} common items; three or more are needed"
+        if (needs == "scores" and self.data.mixed) or (needs == "curve" and whole.mixed):
+            return "people never compared all these items with each other, so their scores have no common scale"
+        return ""
 
     def draws(self, name: str) -> Floats | None:
         """(r,) replicates of one statistic, the curve held fixed; None where it has none."""
         if name not in self._draws:
             make = STATISTICS[name].replicates
-            none = make is None or self.weights is None or len(self.data.items) < 3
+            none = make is None or self.weights is None or bool(self._hindrance(name))
             self._draws[name] = None if none or make is None or self.weights is None else make(self, self.weights)
         return self._draws[name]
 
@@ -136,7 +146,11 @@ class Case:
             found = significant_pairs(d.y[at], draws=d.draws[:, at])
         else:
             found = significant_pairs(d.y[at], stderr=d.stderr[at])
-        return found._replace(first=at[found.first], second=at[found.second])
+        found = found._replace(first=at[found.first], second=at[found.second])
+        if d.apart is None:
+            return found
+        together = d.apart[found.first] == d.apart[found.second]
+        return Pairs(*(part[together] for part in found))
 
 
 @dataclass(frozen=True)
@@ -147,6 +161,8 @@ class Figure:
     value: Callable[[Case], Statistic]
     replicates: Callable[[Case, Floats], Floats | None] | None = None
     larger_is_better: bool = True
+    needs: Literal["scores", "curve", "pairs"] = "scores"
+    """What must be on one scale of people: the items' scores, those of all items (for the curve), or each pair."""
 
 
 def _mapped_plcc(form: Literal["logistic5", "logistic4"]) -> Callable[[Case], Statistic]:
@@ -260,41 +276,48 @@ STATISTICS: Mapping[str, Figure] = {
         "Pearson's correlation after the monotone 5-parameter logistic",
         _mapped_plcc("logistic5"),
         _mapped_replicates("logistic5"),
+        needs="curve",
     ),
     "plcc_4": Figure(
         "Pearson's correlation after the 4-parameter logistic",
         _mapped_plcc("logistic4"),
         _mapped_replicates("logistic4"),
+        needs="curve",
     ),
-    "plcc_cubic": Figure("Pearson's correlation after the monotone cubic of ITU-T P.1401", _cubic),
-    "plcc_oof": Figure("Pearson's correlation with curves that did not see the item", _out_of_fold),
+    "plcc_cubic": Figure("Pearson's correlation after the monotone cubic of ITU-T P.1401", _cubic, needs="curve"),
+    "plcc_oof": Figure("Pearson's correlation with curves that did not see the item", _out_of_fold, needs="curve"),
     "rmse": Figure(
         "root-mean-square error after the 5-parameter logistic, n - 5 degrees of freedom",
         _rmse,
         _rmse_replicates,
         larger_is_better=False,
+        needs="curve",
     ),
-    "rmse_star": Figure("the same beyond people's own intervals", _rmse_star, larger_is_better=False),
+    "rmse_star": Figure("the same beyond people's own intervals", _rmse_star, larger_is_better=False, needs="curve"),
     "outlier_ratio": Figure(
         "share of items whose error exceeds people's 95 % half width",
         _outliers,
         _outlier_replicates,
         larger_is_better=False,
+        needs="curve",
     ),
     "pairwise_accuracy": Figure(
         "share of the pairs people tell apart that are ordered as they do",
         _of_pairs(pairwise_accuracy),
         _pair_replicates(pairwise_accuracy_replicates),
+        needs="pairs",
     ),
     "auc_different": Figure(
         "area with which differences separate pairs people tell apart from the others",
         _of_pairs(different_similar),
         _pair_replicates(different_similar_replicates),
+        needs="pairs",
     ),
     "auc_better": Figure(
         "area with which differences say which of two items people find better",
         _of_pairs(better_worse),
         _pair_replicates(better_worse_replicates),
+        needs="pairs",
     ),
 }
 """Every statistic that `compare` knows, by the name in the table."""
