@@ -209,14 +209,23 @@ def _factor(factor: str, items: Path | None, human: Path) -> pl.DataFrame:
 
 
 def warnings_of(agreement: Agreement) -> list[str]:
-    """Lines that a reader of the agreement must see: which figures are undefined, one line for each reason."""
+    """Lines that a reader must see: which figures are undefined, one line for each reason, and which curves are steps."""
     by_reason: dict[str, list[str]] = {}
     for missing in agreement.notes.get("undefined", ()):
         place = " ".join(str(missing[key]) for key in ("predictor", "criterion", "group") if missing.get(key))
         by_reason.setdefault(missing["why"], []).append(f"{missing['statistic']} of {place}")
-    return [
+    lines = [
         f"{len(places)} figures are undefined, {places[0]} for one: {why}"
         if len(places) > 1
         else f"{places[0]} is undefined: {why}"
         for why, places in by_reason.items()
     ]
+    steep = sorted(
+        {str(c["predictor"]) for c in agreement.notes.get("curves", ()) if c["form"] == "logistic5" and c["steep"]}
+    )
+    if steep:
+        lines.append(
+            f"the fitted logistic is close to a step for {', '.join(steep)}, which flatters plcc; plcc_oof, on items that "
+            "the curve did not see, does not"
+        )
+    return lines
