@@ -53,6 +53,7 @@ def screen(
 
     Reads FILE (votes or ratings; default: votes.csv or ratings.csv of the current folder), prints or writes one row per
     participant with reasons and statistics. Only rules that are named reject anybody; the others show their statistics.
+    How many checks each stage needs comes from study.toml beside the answers, where it is and --rules is not given.
 
     Example: paragone screen votes.csv --reject checks -o screening.csv
     """
@@ -65,7 +66,9 @@ def screen(
     )
     if isinstance(answers, tuple):
         raise BadConfig("votes and ratings lie here; name the one to screen", where="FILE")
-    ruled = from_answers.screening_rules(rules, reject=reject, settings=settings)
+    study = (file.parent if file else Path()) / "study.toml"
+    needed = from_answers.checks_of(study) if rules is None else []
+    ruled = from_answers.screening_rules(rules, reject=reject, settings=[*needed, *settings])
     screening = from_answers.screen_answers(answers, ruled)
     if keep:
         from_answers.only(answers, screening).write(keep)
@@ -207,6 +210,12 @@ def score(
     if screening is None and not files and not everyone and beside.is_file():
         screening = beside
         say("screening.csv: only the participants it keeps are scored (--all for everybody)", quiet=quiet)
+    strangers = from_answers.not_screened(answers, screening) if screening else []
+    if strangers:
+        say(
+            f"{len(strangers)} participants are not in {screening} and are left out, for example '{strangers[0]}'",
+            quiet=quiet,
+        )
     scores = from_answers.score(
         answers,
         method,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from ..benchmark import Benchmark
 from ..consistency import Consistency, consistency
+from ..design import read_study
 from ..errors import BadConfig, CannotScore, NotFound, UnknownName
 from ..estimate import ESTIMATORS, Estimator, Question, estimate
 from ..estimate.encoding import code_ratings, code_votes
@@ -28,12 +29,15 @@ from .words import held_to_types
 __all__ = [
     "Answers",
     "answer_files",
+    "checks_of",
     "consistency_of",
     "flat",
     "is_benchmark",
     "is_simulated",
+    "join_screenings",
     "kept_by",
     "levels_of",
+    "not_screened",
     "only",
     "read_answers",
     "score",
@@ -174,6 +178,19 @@ def _typed(text: str) -> Any:
     return text
 
 
+def checks_of(path: Path) -> list[str]:
+    """How many checks each stage of a study needs, as settings of the rule; none where there is no such file.
+
+    Args:
+        path: study.toml.
+    """
+    if not path.is_file():
+        return []
+    study = read_study(path)
+    named = zip(study.stage, study.stage_names, strict=True)
+    return [f"checks.needed.{name}={stage.checks_needed}" for stage, name in named if stage.checks]
+
+
 def screen_answers(answers: Votes | Ratings, rules: ScreenRules | None = None) -> Screening:
     """Screen, with the statistics that scoring models know better than the plain ones.
 
@@ -233,18 +250,40 @@ def write_screening(screening: Screening, path: Path) -> Path:
     return write_table(flat(screening.frame), path)
 
 
+def join_screenings(screenings: Sequence[Screening], path: Path) -> Path:
+    """Write the tables of participants of votes and of ratings as one; who stands in both has a row for each."""
+    return write_table(pl.concat([flat(one.frame) for one in screenings], how="diagonal_relaxed"), path)
+
+
 def kept_by(path: Path) -> set[str]:
-    """Participants whom a written screening table keeps.
+    """Participants whom a written screening table keeps in every row that names them.
 
     Raises:
         BadConfig: the table has no columns participant and kept.
     """
+    frame = _screened(path)
+    kept = frame["kept"].cast(pl.String).str.to_lowercase() == "true"
+    return set(frame.filter(kept)["participant"]) - set(frame.filter(~kept)["participant"])
+
+
+def not_screened(answers: Answers, path: Path) -> list[str]:
+    """Participants who answered and whom a written screening table does not name, sorted.
+
+    Raises:
+        BadConfig: the table has no columns participant and kept.
+    """
+    tables = answers if isinstance(answers, tuple) else (answers,)
+    people = {person for table in tables for person in table.frame["participant"].drop_nulls()}
+    return sorted(people - set(_screened(path)["participant"]))
+
+
+def _screened(path: Path) -> pl.DataFrame:
     frame = read_table(path)
     if not {"participant", "kept"} <= set(frame.columns):
         raise BadConfig(
             f"{path.name}: needs the columns participant and kept, as `paragone screen -o` writes", where=str(path)
         )
-    return set(frame.filter(pl.col("kept").cast(pl.String).str.to_lowercase() == "true")["participant"])
+    return frame.with_columns(pl.col("participant").cast(pl.String))
 
 
 def consistency_of(answers: Answers, *, seed: int = 0, replicates: int = 1000) -> list[Consistency]:

@@ -73,9 +73,10 @@ def _joined(said: Mapping[str, Any]) -> Mapping[str, Any]:
     if not groups or "components" in said:
         return said
     whole: dict[str, Any] = {"components": len(groups), "strong_components": None, "spectral_gap": None}
-    if all("strong_components" in group for group in groups):
-        whole["strong_components"] = sum(group["strong_components"] for group in groups)
-        whole["spectral_gap"] = min(group["spectral_gap"] for group in groups)
+    for fact, join in (("strong_components", sum), ("spectral_gap", min)):
+        values: list[float] = [group[fact] for group in groups if group.get(fact) is not None]
+        if len(values) == len(groups):
+            whole[fact] = join(values)
     return {**said, **whole}
 
 

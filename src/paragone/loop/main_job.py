@@ -16,16 +16,17 @@ from ..judgements import Votes
 from ..tables import write_table
 from .answers import (
     answer_files,
+    checks_of,
     consistency_of,
     is_benchmark,
     is_simulated,
+    join_screenings,
     kept_by,
     levels_of,
     read_answers,
     score,
     screen_answers,
     screening_rules,
-    write_screening,
 )
 from .machine import compared, measured, write_all
 from .words import file_name
@@ -75,10 +76,11 @@ def run(
         files = answer_files()
         answers = read_answers(files, say=tell)
         tables = answers if isinstance(answers, tuple) else (answers,)
-        ruled = screening_rules(reject=reject, settings=_checks_of(Path("study.toml")))
+        ruled = screening_rules(reject=reject, settings=checks_of(Path("study.toml")))
         screenings = [screen_answers(table, ruled) for table in tables]
-        write_screening(screenings[0], Path("screening.csv"))
-        tell(f"screening: {screenings[0].retained} of {screenings[0].submitted} participants kept")
+        join_screenings(screenings, Path("screening.csv"))
+        for one in screenings:
+            tell(f"screening: {one.retained} of {one.submitted} participants kept")
         found = consistency_of(answers, seed=seed, replicates=replicates)
         write_table(pl.concat([one.frame for one in found]), Path("consistency.csv"))
         kept = kept_by(Path("screening.csv"))
@@ -127,17 +129,6 @@ def _inside(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
-def _checks_of(path: Path) -> list[str]:
-    """How many checks each stage of the study needs, as settings of the rule."""
-    from ..design import read_study
-
-    if not path.is_file():
-        return []
-    study = read_study(path)
-    named = zip(study.stage, study.stage_names, strict=True)
-    return [f"checks.needed.{name}={stage.checks_needed}" for stage, name in named if stage.checks]
-
-
 def _factors(benchmark: Benchmark) -> list[str]:
     return [
         factor
@@ -166,6 +157,11 @@ def _machines(
     tell: Callable[[str], None],
 ) -> None:
     scores = measured(list(metrics), benchmark, jobs=jobs, quiet=quiet)
+    if "all" in metrics:  # what nobody named may be missing: labels without pictures, pictures without references
+        scores = [made for made in scores if made.frame["score"].is_not_null().any()]
+    if not scores:
+        tell("no metric could be measured: there are no pictures that can be read")
+        return
     files = write_all(scores, Path("scores"))
     tell(f"metrics: {', '.join(made.name for made in scores)}")
     human = Path("scores/human.csv")
