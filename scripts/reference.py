@@ -137,10 +137,12 @@ def _tables() -> Iterator[str]:
 def _settings() -> Iterator[str]:
     from paragone.settings import Settings
 
-    for module in ("paragone.screen", "paragone.design.settings", "paragone.benchmark"):
+    rooms = ("paragone.benchmark", "paragone.design.settings", "paragone.observers", "paragone.screen.settings")
+    for module in rooms:
         importlib.import_module(module)
     yield "## Settings\n"
-    for record in sorted(_records(Settings), key=lambda kind: (kind.__module__, kind.__qualname__)):
+    records = [record for record in _records(Settings) if record.__module__ in rooms]
+    for record in sorted(records, key=lambda kind: (kind.__module__, kind.__qualname__)):
         yield f"### {record.__qualname__.lstrip('_')} ({record.__module__})\n"
         yield inspect.cleandoc(record.__doc__ or "").split("\n")[0] + "\n"
         yield "| key | meaning |\n|---|---|"

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 __all__ = [
     "BadConfig",
@@ -132,6 +133,9 @@ class CannotScore(ParagoneError):
 
 class NotConnected(CannotScore):
     """The compared pairs leave the items in several groups, or some scores would be infinite."""
+
+    groups: tuple[Any, ...] = ()
+    """Indices of the members of each group, one array a group, where a kernel found them; else empty."""
 
 
 class NotConverged(CannotScore):

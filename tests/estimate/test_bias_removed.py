@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -53,7 +55,7 @@ def test_large_sparse_tables_give_the_same_as_small_dense_ones(opinions, monkeyp
     dense = bias_removed(data).score
     weights = np.random.default_rng(1).integers(0, 3, (4, 15)).astype(float)
     replicates = BIAS_REMOVED.replicate(data, weights)
-    monkeypatch.setattr("paragone.estimate.incidence._DENSE", 0)
+    monkeypatch.setattr(sys.modules[incidence.__module__], "_DENSE", 0)
     np.testing.assert_allclose(bias_removed(data).score, dense, atol=1e-10)
     np.testing.assert_allclose(BIAS_REMOVED.replicate(data, weights), replicates, atol=1e-10)
 

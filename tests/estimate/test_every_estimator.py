@@ -253,3 +253,15 @@ def test_one_participant_gives_scores_without_intervals() -> None:
     assert made.frame["score"].null_count() == 0
     assert made.frame["low"].null_count() == made.frame.height
     assert "two or more" in made.made["notes"][""]["intervals"]
+
+
+def test_an_item_that_met_only_itself_has_no_score_and_does_not_part_the_others() -> None:
+    frame = _votes(17)
+    alone = pl.DataFrame({"participant": ["p00"], "left": ["self"], "right": ["self"], "choice": ["left"]})
+    made = estimate(Votes(pl.concat([frame, alone])), "bradley-terry", question=NONE).frame
+    row = made.filter(pl.col("item") == "self").row(0, named=True)
+    assert (row["score"], row["status"]) == (None, "undetermined")
+    others = {r["item"]: r["score"] for r in made.iter_rows(named=True) if r["item"] != "self"}
+    _close(_score(ESTIMATORS.get("bradley-terry"), frame), others)
+    with pytest.raises(TooFew, match="no item met another one"):
+        _score(ESTIMATORS.get("bradley-terry"), alone)

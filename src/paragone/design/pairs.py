@@ -18,6 +18,7 @@ __all__ = ["Deck", "across_deck", "n_components", "within_deck"]
 Ints = NDArray[np.int64]
 
 _AHEAD = 24  # our choice: pairs among which the next one is picked
+_FEW = 6  # items up to which a cycle that never steps inside a group need not exist
 _ENUMERATE = 100_000  # our choice: cross pairs up to which a whole cycle of all of them is laid out
 
 
@@ -88,7 +89,7 @@ def across_deck(group: Ints, level: Ints, n_slots: int, n_shared: int, copies: i
     total = (n * n - int((sizes**2).sum())) // 2
     extra = 0 if n_slots >= 2 * total else n_shared * copies
     n_distinct = n_slots - extra
-    if 2 * n_distinct >= total and total <= _ENUMERATE:
+    if total <= _ENUMERATE and (2 * n_distinct >= total or n <= _FEW):
         matchings = _all_across(group, rng)
     else:
         matchings = _cycles(group, n_distinct, rng)
@@ -293,12 +294,15 @@ def _all_across(group: Ints, rng: np.random.Generator) -> list[Ints]:
 
 
 def _spanning_first(edges: Ints, group: Ints) -> Ints:
-    """The same pairs with those first that join groups, then those that join the remaining items."""
-    tree_of_groups = _tree(group[edges], int(group.max()) + 1)
-    rank = np.full(len(edges), 2)
-    rank[_tree(edges, group.size)] = 1
-    rank[tree_of_groups] = 0
-    return edges[np.argsort(rank, kind="stable")]
+    """The same pairs with a spanning tree of the items first, and in it first those pairs that join the groups."""
+    later = np.ones(len(edges), dtype=bool)
+    later[_tree(group[edges], int(group.max()) + 1)] = False
+    edges = edges[
+        np.argsort(later, kind="stable")
+    ]  # pairs that join groups close no circle, so the tree takes them all
+    later = np.ones(len(edges), dtype=bool)
+    later[_tree(edges, group.size)] = False
+    return edges[np.argsort(later, kind="stable")]
 
 
 def _tree(edges: Ints, n: int) -> Ints:

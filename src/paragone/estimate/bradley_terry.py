@@ -17,7 +17,17 @@ from paragone.estimate.bootstrap_pairs import under_weights
 from paragone.estimate.edges import Edges, aggregate, check_connected, compacted, tally
 from paragone.stats.laplacian import Laplacian, Shape, shape_of
 
-__all__ = ["BRADLEY_TERRY", "BRADLEY_TERRY_RIDGE", "bradley_terry", "bradley_terry_ridge"]
+__all__ = [
+    "BRADLEY_TERRY",
+    "BRADLEY_TERRY_RIDGE",
+    "bradley_terry",
+    "bradley_terry_covariance",
+    "bradley_terry_likelihood",
+    "bradley_terry_ridge",
+    "bradley_terry_ridge_covariance",
+    "replicate_bradley_terry",
+    "replicate_bradley_terry_ridge",
+]
 
 Covariance = Literal["fisher", "robust"]
 

@@ -251,7 +251,7 @@ def not_strongly_connected(edges: Edges, labels: Ints) -> NotConnected:
 
 
 def _with_groups(error: NotConnected, groups: tuple[Ints, ...]) -> NotConnected:
-    vars(error)["groups"] = groups
+    error.groups = groups
     return error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import NotConnected
+from ..errors import NotConnected, TooFew
 from ..stats.graph import components
 from .arrays import Estimator, Ints
 from .encoding import Coded
@@ -14,16 +14,27 @@ __all__ = ["groups", "restricted"]
 
 
 def groups(chosen: Estimator, coded: Coded, question: Question) -> list[Ints]:
-    """Index lists that are scored together: all items that were shown, or one list per connected group."""
+    """Index lists that are scored together: all items that were shown, or one list per connected group.
+
+    An item that met only itself, or only in answers of weight 0, says nothing about the others and is in no list.
+
+    Raises:
+        NotConnected: there are several groups, and the question does not ask for each alone.
+        TooFew: no item met another one.
+    """
     shown = np.flatnonzero(coded.counts > 0)
     if chosen.connected == "no" or coded.comparisons is None or coded.opinions is not None:
         return [shown]
     pairs = coded.comparisons
-    counted = pairs.weight > 0
-    labels = components(len(coded.items), pairs.left[counted], pairs.right[counted])[shown]
-    found = [shown[labels == label] for label in np.unique(labels)]
+    counted = (pairs.weight > 0) & (pairs.left != pairs.right)
+    left, right = pairs.left[counted], pairs.right[counted]
+    met = np.unique(np.concatenate([left, right]))
+    if met.size == 0:
+        raise TooFew("no item met another one: every vote is on an item against itself or has weight 0")
+    labels = components(len(coded.items), left, right)[met]
+    found = [met[labels == label] for label in np.unique(labels)]
     if len(found) == 1:
-        return [shown]
+        return found
     if not question.apart:
         raise NotConnected(
             f"items fall into {len(found)} groups that were never compared; add cross-group pairs "

@@ -17,7 +17,14 @@ from paragone.stats.laplacian import shape_of
 from paragone.stats.spectrum import spectral_gap
 from paragone.stats.stationary import Balance, Flows, balance
 
-__all__ = ["RANK_CENTRALITY", "RANK_CENTRALITY_PLAIN", "rank_centrality", "rank_centrality_plain"]
+__all__ = [
+    "RANK_CENTRALITY",
+    "RANK_CENTRALITY_PLAIN",
+    "rank_centrality",
+    "rank_centrality_plain",
+    "replicate_rank_centrality",
+    "replicate_rank_centrality_plain",
+]
 
 
 def rank_centrality(comparisons: Comparisons, *, prior: float = 0.5) -> Estimate:
