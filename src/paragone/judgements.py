@@ -26,7 +26,9 @@ _ASKED = (
 )
 _TIMED = (
     Column(name="repeat_of", kind="id", doc="Trial that this one repeats; null: none."),
-    Column(name="seconds", kind="number", doc="Response time from the moment all pictures were painted; null: unknown."),
+    Column(
+        name="seconds", kind="number", doc="Response time from the moment all pictures were painted; null: unknown."
+    ),
 )
 
 VOTES = Schema(
@@ -43,7 +45,9 @@ VOTES = Schema(
             choices=("left", "right", "tie"),
             doc="What the participant chose.",
         ),
-        Column(name="expected", kind="text", choices=("left", "right", "tie"), doc="Right answer of a check; else null."),
+        Column(
+            name="expected", kind="text", choices=("left", "right", "tie"), doc="Right answer of a check; else null."
+        ),
         *_TIMED,
     ),
 )
@@ -140,6 +144,4 @@ def _not_empty(frame: pl.DataFrame, path: str | Path) -> pl.DataFrame:
 
 def _spare(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     required = {column.name for column in schema.columns if column.required}
-    return frame.select(
-        name for name in frame.columns if name in required or frame[name].null_count() < frame.height
-    )
+    return frame.select(name for name in frame.columns if name in required or frame[name].null_count() < frame.height)
