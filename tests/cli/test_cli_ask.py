@@ -45,7 +45,24 @@ def test_simulated_answers_are_labelled_everywhere(cli: Cli, votes_here: Path) -
     assert pl.read_csv("votes.csv")["participant"].str.starts_with("sim-").all()
     assert cli("score", "votes.csv", "--intervals", "none", "--json").document["notes"]["simulated"] is True
     shutil.copy("votes.csv", "../elsewhere.csv")
+    Path("real.csv").write_text("participant,left,right,choice\nann,x,y,left\nbob,x,y,right\n")
+    shutil.copy("real.csv", "../real.csv")
+    real = cli("score", "../real.csv", "--intervals", "none", "--json").document["notes"]["simulated"]
+    assert real is False, "the current folder says nothing of a file elsewhere"
     assert cli("score", "../elsewhere.csv", "--intervals", "none", "--json").document["notes"]["simulated"] is True
+
+
+def test_answers_of_people_are_never_overwritten_and_take_the_label_away(cli: Cli, votes_here: Path) -> None:
+    Path("answers.csv").write_text(Path("answers.csv").read_text().replace("sim-", "person-"))
+    before = Path("answers.csv").read_bytes()
+    assert "'answers.csv' holds answers of people; move it away" in cli("simulate").refusal
+    assert Path("answers.csv").read_bytes() == before
+    assert "simulated = true" in Path("benchmark.toml").read_text()
+    assert cli("collect").code == 0
+    assert "simulated = false" in Path("benchmark.toml").read_text()
+    assert cli("score", "--intervals", "none", "--json").document["notes"]["simulated"] is False
+    assert cli("report").code == 0
+    assert "simulated participants" not in Path("report.html").read_text().lower()
 
 
 def test_the_truth_of_a_simulation_can_be_given(cli: Cli, votes_here: Path) -> None:

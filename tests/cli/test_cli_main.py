@@ -194,6 +194,22 @@ def test_completion_knows_verbs_and_options() -> None:
     assert {"--method", "--map"} <= completed("paragone score --m", 2)
 
 
+def test_a_terminal_that_cannot_show_a_name_is_told_so(here: Path) -> None:
+    Path("votes.csv").write_text("participant,left,right,choice\np,\u540d,x,left\nq,\u540d,x,right\n", encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    words = ["score", "votes.csv", "--intervals", "none"]
+    done = subprocess.run([*RUN, *words], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith("cannot be shown in the encoding latin-1; set PYTHONUTF8=1")
+    assert "Traceback" not in done.stderr
+
+
+def test_standard_input_is_not_a_table(cli: Cli, here: Path) -> None:
+    assert "no file '-'" in cli("score", "-").refusal
+    if Path("/dev/stdin").exists():
+        assert cli("score", "/dev/stdin").code == 1
+
+
 def test_a_command_of_the_shell_is_there() -> None:
     script = shutil.which("paragone", path=str(Path(sys.executable).parent))
     assert script is not None

@@ -76,13 +76,19 @@ def test_scores_say_who_was_left_out_and_from_what(tmp_path: Path, ratings: Rati
 
 
 def test_simulated_people_are_known_by_their_names(tmp_path: Path) -> None:
-    path = tmp_path / "v.csv"
-    path.write_text("participant,left,right,choice\nsim-1,x,y,left\nsim-2,x,y,left\n")
-    assert is_simulated([path], tmp_path)
-    path.write_text("participant,left,right,choice\nsim-1,x,y,left\nann,x,y,left\n")
-    assert not is_simulated([path], tmp_path)
-    path.write_text("left,right,choice\nx,y,left\n")
-    assert not is_simulated([path], tmp_path)
+    def answered(*people: str | None) -> Votes:
+        return Votes(
+            pl.DataFrame([{"participant": who, "left": "x", "right": "y", "choice": "left"} for who in people])
+        )
+
+    path = tmp_path / "votes.csv"
+    assert is_simulated(answered("sim-1", "sim-2"), [path])
+    assert is_simulated(answered("sim-1", "ann"), [path]), "a number that rests on any simulated answer is labelled"
+    assert not is_simulated(answered("ann", None), [path])
+    (tmp_path / "items.csv").write_text("item,image\nx,\n")
+    (tmp_path / "benchmark.toml").write_text('name = "b"\nsimulated = true\n')
+    assert is_simulated(answered("ann"), [path])
+    assert not is_simulated(answered("ann"), [tmp_path / "elsewhere" / "votes.csv"])
 
 
 def test_rules_of_a_file_are_overlaid_and_not_replaced(tmp_path: Path) -> None:

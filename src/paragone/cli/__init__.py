@@ -108,8 +108,11 @@ def _answered(given: list[str]) -> None:
         place = _place(error)
         _refuse(given, type(error).__name__, f"{place}: {_reason(error)}" if place else _reason(error), place)
     except UnicodeEncodeError as error:
-        name = str(error.object)[max(error.start - 20, 0) : error.end + 20]
-        _refuse(given, "BadInput", f"the name '{ascii(name)[1:-1]}' holds bytes that are not UTF-8; rename it", "")
+        name = ascii(str(error.object)[max(error.start - 20, 0) : error.end + 20])[1:-1]
+        why = "holds bytes that are not UTF-8; rename it"
+        if error.encoding.lower().replace("-", "") != "utf8":
+            why = f"cannot be shown in the encoding {error.encoding}; set PYTHONUTF8=1"
+        _refuse(given, "BadInput", f"the name '{name}' {why}", "")
     except _engine_faults() as error:
         _refuse(given, "OSError", f"a table could not be written or read: {error}", "")
 

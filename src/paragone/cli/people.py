@@ -224,7 +224,7 @@ def score(
         kept=from_answers.kept_by(screening) if screening else None,
         inputs=[*chosen, *([screening] if screening else [])],
         name=name,
-        simulated=from_answers.is_simulated(chosen, folder),
+        simulated=from_answers.is_simulated(answers, chosen),
     )
     if output is None and not files and from_answers.is_benchmark(folder):
         output = folder / "scores" / f"{file_name(f'{name}-by-{factor}' if factor else name)}.csv"

@@ -56,17 +56,18 @@ def is_benchmark(folder: Path) -> bool:
     return (folder / "benchmark.toml").is_file()
 
 
-def is_simulated(files: Iterable[Path], folder: Path) -> bool:
-    """Whether the answers come from simulated participants: the benchmark says so, or all participants are named so."""
-    if is_benchmark(folder) and Benchmark.read(folder).simulated:
+def is_simulated(answers: Answers, files: Iterable[Path] = ()) -> bool:
+    """Whether some answers come from simulated participants: they are named so, or lie in a benchmark that says so.
+
+    Args:
+        answers: what was read.
+        files: where from.
+    """
+    tables = answers if isinstance(answers, tuple) else (answers,)
+    if any(table.frame["participant"].str.starts_with("sim-").any() for table in tables):
         return True
-    for file in files:
-        frame = open_table(file).frame
-        if "participant" not in frame.columns:
-            return False
-        if not frame["participant"].cast(pl.String).str.starts_with("sim-").fill_null(False).all():
-            return False
-    return True
+    folders = {Path(file).parent for file in files}
+    return any(is_benchmark(folder) and Benchmark.read(folder).simulated for folder in folders)
 
 
 def answer_files(*files: Path | None, folder: Path = Path()) -> list[Path]:

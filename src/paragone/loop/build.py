@@ -181,7 +181,8 @@ def check_folder(folder: Path, *, pictures: bool = True, quiet: bool = True) -> 
     agreement = _tried(faults, folder / "agreement.csv", Agreement.read)
     scores = [
         made
-        for file in sorted((folder / "scores").glob("*.csv"))
+        for file in sorted((folder / "scores").glob("*"))
+        if file.suffix in (".csv", ".parquet") and not file.name.endswith(".draws.parquet")
         if (made := _tried(faults, file, Scores.read)) is not None
     ]
     if not (benchmark or tables or study or agreement or scores or faults):

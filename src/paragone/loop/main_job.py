@@ -84,7 +84,7 @@ def run(
         found = consistency_of(answers, seed=seed, replicates=replicates)
         write_table(pl.concat([one.frame for one in found]), Path("consistency.csv"))
         kept = kept_by(Path("screening.csv"))
-        simulated = is_simulated(files, Path())
+        simulated = is_simulated(answers, files)
         question = Question(replicates=replicates, seed=seed, jobs=jobs)
         inputs = [*files, Path("screening.csv")]
         human = score(answers, method, question=question, kept=kept, inputs=inputs, simulated=simulated)

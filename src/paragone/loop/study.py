@@ -7,8 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from ..benchmark import Benchmark
 from ..design import Cost, RatingStage, cost, plan, read_study
+from ..errors import WouldOverwrite
 from ..observers import Observers, latent_scores, simulate
 from ..plan import Plan
 from ..scores import Scores
@@ -33,7 +36,7 @@ def make_plan(folder: Path) -> tuple[Plan, Cost]:
 def simulate_folder(
     folder: Path, *, latent: Path | None = None, taste: float = 0.0, careless: float = 0.0, seed: int = 0
 ) -> list[Path]:
-    """Let simulated participants answer the plan of a folder; the benchmark is marked as simulated.
+    """Let simulated participants answer the plan of a folder; the benchmark is marked as simulated until people answer.
 
     Args:
         folder: holds a benchmark and plan.csv.
@@ -44,7 +47,11 @@ def simulate_folder(
 
     Returns:
         The files written: answers.csv and scores/simulated-truth.csv.
+
+    Raises:
+        WouldOverwrite: answers.csv holds answers of people.
     """
+    _no_people_lost(folder / "answers.csv")
     benchmark = Benchmark.read(folder)
     made = Plan.read(folder / "plan.csv")
     truth = Scores.read(latent) if latent else latent_scores(_asked(benchmark, folder / "study.toml"), seed=seed)
@@ -53,6 +60,17 @@ def simulate_folder(
     answers = write_table(simulate(made, truth, seed=seed, observers=observers), folder / "answers.csv")
     replace(benchmark, simulated=True).write(folder)
     return [answers, truth.write(folder / "scores" / "simulated-truth.csv")]
+
+
+def _no_people_lost(path: Path) -> None:
+    if path.is_file() and not _simulated(read_answers(path)).all():
+        raise WouldOverwrite(
+            f"'{path}' holds answers of people; move it away before anybody is simulated", where=str(path)
+        )
+
+
+def _simulated(answers: pl.DataFrame) -> pl.Series:
+    return answers["participant"].str.starts_with("sim-").fill_null(False)
 
 
 def _asked(benchmark: Benchmark, path: Path) -> Benchmark:
@@ -71,13 +89,19 @@ def _scale(path: Path) -> tuple[float, float, float]:
 
 
 def collect_folder(folder: Path, *, answers: Path | None = None) -> tuple[list[Path], Mapping[str, Any]]:
-    """Project the raw answers of a folder onto votes.csv and ratings.csv.
+    """Project the raw answers of a folder onto votes.csv and ratings.csv, and mark its benchmark if any are simulated.
 
     Returns:
         The files written, and notes: answers read, doubles left out, missing.
     """
     raw = answers or folder / "answers.csv"
-    found = collect(Plan.read(folder / "plan.csv"), read_answers(raw), where=raw.name)
+    frame = read_answers(raw)
+    found = collect(Plan.read(folder / "plan.csv"), frame, where=raw.name)
+    if (folder / "benchmark.toml").is_file():
+        benchmark = Benchmark.read(folder)
+        simulated = bool(_simulated(frame).any())
+        if benchmark.simulated != simulated:
+            replace(benchmark, simulated=simulated).write(folder)
     written = []
     if found.votes is not None:
         written.append(found.votes.write(folder / "votes.csv"))
