@@ -203,7 +203,7 @@ def test_undefined_figures_are_told_in_few_lines(cli: Cli, compared: Path) -> No
     [
         (["human.csv", "none.csv"], "no file"),
         (["metrics.csv", "human.csv"], "metrics.csv holds 2 score columns"),
-        (["human.csv", "other.csv"], "human shares no scored item and criterion with niqe"),
+        (["human.csv", "other.csv"], "human shares no item with niqe: human has 'i0' and 'i1' (8 in all); niqe has 'a' and 'b'"),
         (["human.csv", "metrics.csv", "--better", "niqe=down"], "--better niqe='down' is not higher or lower"),
         (["human.csv", "metrics.csv", "--better", "niqq=lower"], "no predictor 'niqq'; did you mean 'niqe'?"),
         (["human.csv", "metrics.csv", "--better", "lower"], "--better 'lower' is not of the form name=value"),

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paragone.errors import BadConfig
-from paragone.loop.words import file_name, held_to_types
+from paragone.loop.words import file_name
+from paragone.settings import held_to_types
 
 
 @given(st.text())

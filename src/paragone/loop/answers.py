@@ -12,7 +12,7 @@ from ..benchmark import Benchmark
 from ..consistency import Consistency, consistency
 from ..design import read_study
 from ..errors import BadConfig, CannotScore, NotFound, UnknownName
-from ..estimate import ESTIMATORS, Estimator, Question, estimate
+from ..estimate import Estimator, Question, estimate
 from ..estimate.encoding import code_ratings, code_votes
 from ..estimate.subject_model import p910
 from ..estimate.thurstone_outliers import outlier_distance
@@ -24,7 +24,6 @@ from ..settings import read_settings
 from ..sources.bare import read_ratings, read_votes
 from ..sources.words import holds_votes
 from ..tables import column_names, open_table, read_table, write_table
-from .words import held_to_types
 
 __all__ = [
     "Answers",
@@ -355,16 +354,11 @@ def score(
     """
     if kept is not None:
         answers = _of(answers, kept)
-    chosen = method if isinstance(method, Estimator) else ESTIMATORS.get(method or _USUAL[type(answers)])
-    given = held_to_types(options or {}, chosen.model, chosen.name)
-    scores = estimate(answers, chosen, question=question, name=name, **given)
+    scores = estimate(answers, method, question=question, name=name, **(options or {}))
     made = {**made_by("score", inputs=inputs), **scores.made, "screened": kept is not None}
     if simulated:
         made["simulated"] = True
     return Scores(scores.frame, name=name, better="higher", made=made, draws=scores.draws)
-
-
-_USUAL = {Votes: "rank-centrality", Ratings: "mos", tuple: "unified"}
 
 
 def _of(answers: Answers, kept: set[str]) -> Answers:

@@ -18,6 +18,7 @@ from ..scores import Agreement, Better, Scores
 from ..sources.bare_scores import read_scores
 from ..tables import open_table
 from .answers import is_benchmark
+from .joining import joined
 from .reading import named
 from .words import file_name
 
@@ -153,6 +154,10 @@ def compared(
         better: predictor -> 'higher' or 'lower', where its table does not say.
         replicates: bootstrap replicates.
         seed: of the bootstrap.
+
+    Raises:
+        BadInput: nothing joins; the message shows ids of each side.
+        BadConfig, BadTable, NotFound, UnknownName: a table or an option is not what it must be.
     """
     people = _scores(human)
     if len(people) != 1:
@@ -165,9 +170,10 @@ def compared(
     for name in better or {}:
         if name not in names:
             raise UnknownName.among(name, names, "predictor")
+    met = joined(people[0], predictors)
     found = compare(
         people[0],
-        *predictors,
+        *met.machines,
         group=_factor(factor, items, human) if factor else None,
         cluster=_factor(cluster, items, human) if cluster else None,
         replicates=replicates,
@@ -175,7 +181,7 @@ def compared(
     )
     settings = {"replicates": replicates, "seed": seed, "group": factor or "", "cluster": cluster or ""}
     made = made_by("compare", inputs=[human, *machines], settings=settings)
-    return Agreement(found.frame, tests=found.tests, notes={**found.notes, "made": made})
+    return Agreement(found.frame, tests=found.tests, notes={**found.notes, "joined": met.remarks, "made": made})
 
 
 def _scores(path: Path) -> tuple[Scores, ...]:
@@ -210,11 +216,12 @@ def _factor(factor: str, items: Path | None, human: Path) -> pl.DataFrame:
 
 def warnings_of(agreement: Agreement) -> list[str]:
     """Lines that a reader must see: which figures are undefined, one line for each reason, and which curves are steps."""
+    joins = [str(line) for line in agreement.notes.get("joined", ())]
     by_reason: dict[str, list[str]] = {}
     for missing in agreement.notes.get("undefined", ()):
         place = " ".join(str(missing[key]) for key in ("predictor", "criterion", "group") if missing.get(key))
         by_reason.setdefault(missing["why"], []).append(f"{missing['statistic']} of {place}")
-    lines = [
+    lines = joins + [
         f"{len(places)} figures are undefined, {places[0]} for one: {why}"
         if len(places) > 1
         else f"{places[0]} is undefined: {why}"
