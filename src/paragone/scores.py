@@ -108,7 +108,7 @@ class Scores:
             name=str(made.get("name", path.stem)),
             better=better,
             made=made,
-            draws=pl.read_parquet(draws) if draws.exists() else None,
+            draws=read_table(draws) if draws.exists() else None,
         )
 
     def write(self, path: str | Path) -> Path:

@@ -9,7 +9,7 @@ import datetime
 import math
 import tomllib
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +18,9 @@ import msgspec
 from .errors import BadConfig, NotFound, UnknownName
 from .tables import whole_file
 
-__all__ = ["Settings", "read_settings", "read_toml", "write_toml"]
+__all__ = ["Settings", "held_to_types", "read_settings", "read_toml", "write_toml"]
+
+_PLAIN = (bool, int, float, str)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -87,6 +89,41 @@ def _records(hint: Any) -> list[Any]:
     if hasattr(hint, "__struct_fields__"):
         return [hint]
     return [record for inner in typing.get_args(hint) for record in _records(inner)]
+
+
+def held_to_types(options: Mapping[str, Any], function: Callable[..., Any], what: str) -> dict[str, Any]:
+    """The options, each as the type that the function's own hints name; 1 is a number with a point where one is wanted.
+
+    Args:
+        options: name -> value, as read from a command line or file. Names that the function does not have are passed on:
+            who calls it refuses them with a suggestion.
+        function: what they are for; its keyword arguments carry type hints.
+        what: its name in messages.
+
+    Raises:
+        BadConfig: a value is of another type; names the option and what it may be.
+    """
+    hints = typing.get_type_hints(function)
+    made = dict(options)
+    for name, value in options.items():
+        hint = hints.get(name)
+        if hint is None or not _is_plain(hint):
+            continue
+        try:
+            made[name] = msgspec.convert(value, hint)
+        except msgspec.ValidationError:
+            raise BadConfig(f"{what}: {name} = '{value}' is not {_in_words(hint)}", where=name) from None
+    return made
+
+
+def _is_plain(hint: Any) -> bool:
+    return hint in _PLAIN or typing.get_origin(hint) is typing.Literal
+
+
+def _in_words(hint: Any) -> str:
+    if typing.get_origin(hint) is typing.Literal:
+        return f"one of {', '.join(map(str, typing.get_args(hint)))}"
+    return {bool: "true or false", int: "a whole number", float: "a number"}.get(hint, "a word")
 
 
 def write_toml(content: Mapping[str, Any], path: str | Path) -> Path:

@@ -163,7 +163,7 @@ def test_both_kinds_in_one_folder_are_scored_together_and_screened_one_by_one(
         (["--set", "priro=1"], "no option of rank-centrality 'priro'; did you mean 'prior'?"),
         (["--set", "prior=-1"], "prior"),
         (["--set", "prior"], "--set 'prior' is not of the form name=value"),
-        (["--set", "prior=much"], "rank-centrality: prior = 'much' is not a number"),
+        (["--set", "prior=much"], "estimator 'rank-centrality': prior = 'much' is not a number"),
         (["--set", "prior=true"], "prior = 'True' is not a number"),
         (["--set", "prior=nan"], "prior"),
         (["--method", "davidson", "--set", "max_iterations=2.5"], "max_iterations = '2.5' is not a whole number"),

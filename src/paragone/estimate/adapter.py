@@ -13,6 +13,7 @@ import polars as pl
 from ..errors import BadConfig, CannotScore, TooFew, UnknownName
 from ..judgements import Ratings, Votes
 from ..scores import SCORES, Scores
+from ..settings import held_to_types
 from .arrays import Estimate, Estimator
 from .diagnosis import graph_notes
 from .encoding import Coded, code_ratings, code_votes
@@ -59,7 +60,10 @@ def estimate(
     draws: list[pl.DataFrame] = []
     notes: dict[str, Any] = {}
     for criterion in _criteria(votes, ratings):
-        coded = _coded(votes, ratings, criterion, question)
+        try:
+            coded = _coded(votes, ratings, criterion, question)
+        except TooFew as error:
+            raise TooFew(f"criterion '{criterion}': {error.message}" if criterion else error.message) from error
         frame, drawn, said = _one(chosen, coded, settings, question)
         frames.append(frame.with_columns(criterion=pl.lit(criterion, dtype=pl.String)))
         notes[criterion or ""] = said
@@ -126,7 +130,7 @@ def _settings(chosen: Estimator, options: Mapping[str, Any]) -> dict[str, Any]:
         if word not in known:
             error = UnknownName.among(word, known, f"option of {chosen.name}")
             raise BadConfig(error.message, where=word)
-    return {**known, **options}
+    return {**known, **held_to_types(options, chosen.model, f"estimator '{chosen.name}'")}
 
 
 def _criteria(votes: Votes | None, ratings: Ratings | None) -> list[str | None]:
@@ -195,7 +199,7 @@ def _one(
         for column, values in _per_item(fitted.notes, part.counts).items():
             details.setdefault(column, np.full(n, np.nan))[members] = values
         columns["rank_low"][members], columns["rank_high"][members] = spread.rank_low, spread.rank_high
-        if part.comparisons is not None and len(together) == 1:
+        if part.comparisons is not None:
             said = _with_graph(said, graph_notes(part.comparisons, part.items))
         if spread.draws is not None:
             if draws is None:

@@ -155,6 +155,7 @@ def write_table(frame: pl.DataFrame, path: str | Path) -> Path:
 
     Raises:
         UnknownName: the ending is none of these.
+        OSError: the disk is full, or the folder cannot be written to.
     """
     path = Path(path)
     ending = path.suffix.lower()
@@ -162,7 +163,10 @@ def write_table(frame: pl.DataFrame, path: str | Path) -> Path:
         raise UnknownName.among(ending or path.name, [".csv", ".tsv", ".parquet"], "table format")
     with whole_file(path) as aside:
         if ending == ".parquet":
-            frame.write_parquet(aside, metadata={"format": str(FORMAT)})
+            try:
+                frame.write_parquet(aside, metadata={"format": str(FORMAT)})
+            except pl.exceptions.ComputeError as error:  # the engine hides the system's own error in this one
+                raise OSError(None, f"cannot be written: {shown(error, 120)}", str(path)) from error
         else:
             frame.write_csv(aside, separator="\t" if ending == ".tsv" else ",")
     return path
