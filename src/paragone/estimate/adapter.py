@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from ..errors import BadConfig, CannotScore, TooFew, UnknownName
+from ..errors import BadConfig, BadInput, CannotScore, TooFew, UnknownName
 from ..judgements import Ratings, Votes
 from ..scores import SCORES, Scores
 from ..settings import held_to_types
@@ -94,7 +94,12 @@ def _sorted_out(answers: Votes | Ratings | tuple[Votes, Ratings]) -> tuple[Votes
         return answers.main, None
     if isinstance(answers, Ratings):
         return None, answers.main
-    return answers[0].main, answers[1].main
+    if isinstance(answers, tuple) and [type(table) for table in answers] == [Votes, Ratings]:
+        return answers[0].main, answers[1].main
+    raise BadInput(
+        f"estimate takes Votes, Ratings or (Votes, Ratings), not {type(answers).__name__}; "
+        "read a file with read_votes or read_ratings, or make one: Votes(frame)"
+    )
 
 
 def _chosen(estimator: str | Estimator | None, votes: Votes | None, ratings: Ratings | None) -> Estimator:
@@ -168,6 +173,7 @@ def _coded(votes: Votes | None, ratings: Ratings | None, criterion: str | None, 
         pairs.items,
         pairs.participants,
         pairs.counts + singles.counts,
+        np.maximum(pairs.people, singles.people),
         comparisons=pairs.comparisons,
         opinions=singles.opinions,
         people_known=pairs.people_known and singles.people_known,
@@ -180,7 +186,7 @@ def _one(
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, dict[str, Any]]:
     """Scores of one criterion: the frame, its draws, and the notes."""
     shown = coded.counts > 0
-    together = groups(chosen, coded, question)
+    together = groups(coded, question)
     n = len(coded.items)
     columns = {name: np.full(n, np.nan) for name in ("score", "low", "high", "rank_low", "rank_high")}
     details: dict[str, np.ndarray] = {}
@@ -269,10 +275,11 @@ def _spread(
             raise BadConfig(
                 f"estimator '{chosen.name}' has no analytic intervals; use --intervals bootstrap", where=chosen.name
             )
-        return analytic_spread(fitted, covariance, confidence=question.confidence, seed=question.seed)
+        return analytic_spread(fitted, covariance, confidence=question.confidence)
     return bootstrap_spread(
         _replicator(chosen, coded, settings),
         fitted.score,
+        coded.people,
         len(coded.participants),
         replicates=question.replicates,
         confidence=question.confidence,

@@ -25,6 +25,8 @@ class Coded:
     """Participant ids; index p of the arrays is participants[p]."""
     counts: Floats
     """(n,) answers in which each item was shown."""
+    people: Floats
+    """(n,) different participants behind those answers."""
     comparisons: Comparisons | None = None
     opinions: Opinions | None = None
     people_known: bool = True
@@ -47,7 +49,7 @@ def code_votes(
         frame: rows of a Votes frame.
         levels: columns item, level: score these levels instead of the items.
         temperature: stage -> noise relative to the others, > 0; stages that are not named have 1.
-        reliability: participant -> weight, >= 0; who is not named has 1.
+        reliability: participant -> weight, >= 0, relative to the most reliable one; who is not named has 1.
         items: every item that must have an index, or None for those shown.
         participants: every participant that must have an index, or None for those in the frame.
 
@@ -72,7 +74,7 @@ def code_votes(
         frame["choice"].replace_strict({"left": 1.0, "right": 0.0, "tie": 0.5}, return_dtype=pl.Float64).to_numpy()
     )
     heat = np.array([temperature.get(name, 1.0) for name in stages])
-    trust = np.array([reliability.get(name, 1.0) for name in people])
+    trust = _trust(reliability, people)
     comparisons = Comparisons(
         n=len(names),
         left=left,
@@ -84,7 +86,9 @@ def code_votes(
         temperature=heat[stage],
     )
     counts = np.bincount(left, minlength=len(names)) + np.bincount(right, minlength=len(names))
-    return Coded(names, people, counts.astype(np.float64), comparisons=comparisons, people_known=known, notes=notes)
+    judges = _judges(np.concatenate([left, right]), np.concatenate([participant, participant]), len(names))
+    counted = counts.astype(np.float64)
+    return Coded(names, people, counted, judges, comparisons=comparisons, people_known=known, notes=notes)
 
 
 def code_ratings(
@@ -115,7 +119,7 @@ def code_ratings(
     item = codes[0].to_numpy().astype(np.int64)
     people, participant, known = _people(frame, participants)
     _named(reliability, people, "participant")
-    trust = np.array([reliability.get(name, 1.0) for name in people])
+    trust = _trust(reliability, people)
     session = encode(frame["session"].fill_null(""))[1][0].to_numpy().astype(np.int64)
     opinions = Opinions(
         n=len(names),
@@ -129,7 +133,8 @@ def code_ratings(
         content=_contents(frame, len(names), item, levels is None),
     )
     counts = np.bincount(item, minlength=len(names)).astype(np.float64)
-    return Coded(names, people, counts, opinions=opinions, people_known=known, notes=notes)
+    judges = _judges(item, participant, len(names))
+    return Coded(names, people, counts, judges, opinions=opinions, people_known=known, notes=notes)
 
 
 def _to_levels(frame: pl.DataFrame, levels: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, object]]:
@@ -151,6 +156,25 @@ def _people(frame: pl.DataFrame, participants: list[str] | None) -> tuple[list[s
     extra = [pl.Series("participant", participants, dtype=pl.String)] if participants is not None else []
     names, codes = encode([column.fill_null("(unknown)"), *extra])
     return names, codes[0].to_numpy().astype(np.int64), True
+
+
+def _judges(item: Ints, participant: Ints, n: int) -> Floats:
+    """(n,) different participants who judged each item."""
+    pairs = np.unique(item * (int(participant.max(initial=0)) + 1) + participant)
+    return np.bincount(pairs // (int(participant.max(initial=0)) + 1), minlength=n).astype(np.float64)
+
+
+def _trust(reliability: Mapping[str, float], people: list[str]) -> Floats:
+    """(p,) weights in [0, 1]: the most reliable participant counts once, so that equal weights are no evidence.
+
+    Raises:
+        TooFew: every weight is 0.
+    """
+    given = np.array([reliability.get(name, 1.0) for name in people])
+    most = float(given.max(initial=0.0))
+    if most == 0:
+        raise TooFew("every participant has reliability 0, so nothing is left to score")
+    return np.asarray(given / most)
 
 
 def _stages(frame: pl.DataFrame) -> tuple[list[str], Ints]:

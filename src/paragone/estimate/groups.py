@@ -6,14 +6,14 @@ import numpy as np
 
 from ..errors import NotConnected, TooFew
 from ..stats.graph import components
-from .arrays import Estimator, Ints
+from .arrays import Ints
 from .encoding import Coded
 from .question import Question
 
 __all__ = ["groups", "restricted"]
 
 
-def groups(chosen: Estimator, coded: Coded, question: Question) -> list[Ints]:
+def groups(coded: Coded, question: Question) -> list[Ints]:
     """Index lists that are scored together: all items that were shown, or one list per connected group.
 
     An item that met only itself, or only in answers of weight 0, says nothing about the others and is in no list.
@@ -23,7 +23,7 @@ def groups(chosen: Estimator, coded: Coded, question: Question) -> list[Ints]:
         TooFew: no item met another one.
     """
     shown = np.flatnonzero(coded.counts > 0)
-    if chosen.connected == "no" or coded.comparisons is None or coded.opinions is not None:
+    if coded.comparisons is None or coded.opinions is not None:
         return [shown]
     pairs = coded.comparisons
     counted = (pairs.weight > 0) & (pairs.left != pairs.right)
@@ -67,6 +67,7 @@ def restricted(coded: Coded, members: Ints) -> Coded:
         [coded.items[index] for index in members],
         coded.participants,
         coded.counts[members],
+        coded.people[members],
         comparisons=comparisons,
         opinions=opinions,
         people_known=coded.people_known,

@@ -18,6 +18,8 @@ __all__ = ["Spread", "analytic_spread", "bootstrap_spread", "no_spread"]
 
 _CHUNK = 50  # replicates handed to a model at once: bounds memory, and a bar has something to show
 _MOST_RANKED = 3000  # items; ranks need an n x n covariance, 70 MB here
+_FEW = 10  # people behind an item; below, the replicates' spread is used with Student's t, not their percentiles
+_UNANIMOUS = 6  # people: of five who agree, chance makes 2 * 0.5^5 = .06 > .05, so no spread is then no certainty
 
 
 @dataclass(frozen=True)
@@ -39,34 +41,48 @@ def no_spread(score: Floats, notes: Mapping[str, Any]) -> Spread:
     return Spread(none, none, none, none, None, notes)
 
 
-def analytic_spread(fitted: Estimate, covariance: Floats | None, *, confidence: float, seed: int) -> Spread:
-    """Intervals from standard errors or a covariance; Student's t where the model gives degrees of freedom.
+def analytic_spread(fitted: Estimate, covariance: Floats | None, *, confidence: float) -> Spread:
+    """Intervals from standard errors or a covariance; Student's t where the model gives degrees of freedom, Wilson's
+    interval where scores are shares of trials.
 
     Args:
-        fitted: scores, standard errors and notes; `notes["df"]` (n,) are degrees of freedom, if any.
+        fitted: scores, standard errors and notes; `notes["df"]` (n,) are degrees of freedom, `notes["wilson_trials"]`
+            (n,) trials behind a share and `notes["wilson_scale"]` (n,) what the share is multiplied by, if any.
         covariance: (n, n) of the scores, or None to take independent errors `fitted.stderr`.
         confidence: coverage, in (0, 1).
-        seed: unused randomness is none; kept so that both spreads are called alike.
     """
-    del seed
     error = fitted.stderr if covariance is None else np.sqrt(np.clip(np.diag(covariance), 0, None))
     assert error is not None
     tail = (1 + confidence) / 2
-    freedom = fitted.notes.get("df")
-    if covariance is None and freedom is not None:
-        freedom = np.asarray(freedom, dtype=np.float64)
-        reach = t.ppf(tail, np.where(freedom > 0, freedom, np.nan)) * error
+    freedom, trials = fitted.notes.get("df"), fitted.notes.get("wilson_trials")
+    if covariance is None and trials is not None:
+        scale = np.asarray(fitted.notes.get("wilson_scale", np.ones(len(fitted.score))), dtype=np.float64)
+        low, high = _wilson(fitted.score, np.asarray(trials, dtype=np.float64), scale, norm.ppf(tail))
     else:
         reach = norm.ppf(tail) * error
-    reach = np.where(np.isfinite(reach), reach, np.nan)
+        if covariance is None and freedom is not None:
+            freedom = np.asarray(freedom, dtype=np.float64)
+            reach = t.ppf(tail, np.where(freedom > 0, freedom, np.nan)) * error
+        low, high = fitted.score - reach, fitted.score + reach
+    unknown = ~(np.isfinite(low) & np.isfinite(high))
+    low, high = np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
     matrix = np.diag(error**2) if covariance is None else covariance
-    low, high, notes = _ranks(fitted.score, confidence, covariance=matrix)
-    return Spread(fitted.score - reach, fitted.score + reach, low, high, None, {"intervals": "analytic", **notes})
+    best, worst, notes = _ranks(fitted.score, ~unknown, confidence, covariance=matrix)
+    return Spread(low, high, best, worst, None, {"intervals": "analytic", **notes})
+
+
+def _wilson(score: Floats, trials: Floats, scale: Floats, z: float) -> tuple[Floats, Floats]:
+    """Wilson's interval of a share, times its scale; it never leaves [0, scale]."""
+    share = score / scale
+    middle = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
+    half = z / (1 + z**2 / trials) * np.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))
+    return scale * np.maximum(middle - half, 0.0), scale * np.minimum(middle + half, 1.0)
 
 
 def bootstrap_spread(
     replicate: Callable[[Floats], Floats],
     score: Floats,
+    people: Floats,
     n_people: int,
     *,
     replicates: int,
@@ -78,14 +94,16 @@ def bootstrap_spread(
 ) -> Spread:
     """Intervals from resampled participants.
 
-    The interval lies between percentiles of the replicates that are moved outwards for few participants, so that for a
-    plain mean of p participants it is as wide as Student's interval (Hesterberg, "What Teachers Should Know About the
-    Bootstrap", The American Statistician 69(4), 2015, section 4.1.3, expanded percentiles). A replicate that does not
-    determine the scores is left out and counted.
+    An item judged by ten participants or more has an interval between percentiles of its replicates, moved outwards for
+    few participants, so that for a plain mean it is as wide as Student's interval. With fewer, percentiles of so coarse
+    a distribution say little, and the interval is Student's, from the replicates' standard deviation. An item judged
+    by one participant, or by five or fewer whose resampling changes nothing, has none: that they agree is no certainty.
+    A replicate that does not determine the scores is left out and counted.
 
     Args:
         replicate: (r, n_people) weights -> (r, n) scores, NaN where a replicate determines none.
         score: (n,) scores of the full data.
+        people: (n,) participants who judged each item.
         n_people: participants, the units that are resampled.
         replicates: how many.
         confidence: coverage, in (0, 1).
@@ -96,6 +114,10 @@ def bootstrap_spread(
 
     Returns:
         Intervals, ranks, draws and notes; no interval with fewer than two participants.
+
+    Source:
+        Hesterberg, "What Teachers Should Know About the Bootstrap: Resampling in the Undergraduate Statistics
+        Curriculum", The American Statistician 69(4), 2015, section 4.1.3 (expanded percentiles).
     """
     if n_people < 2:
         return no_spread(score, {"intervals": "none: a bootstrap by participant needs two or more of them"})
@@ -107,42 +129,67 @@ def bootstrap_spread(
         parts = spread(replicate, pieces, jobs=jobs, label="bootstrap", quiet=quiet)
     draws = np.concatenate(parts)
     draws = np.where(np.isfinite(draws), draws, np.nan)
+    low, high = _ends(draws, score, people, confidence)
+    known = np.isfinite(low)
+    scored = ~np.isnan(score)
+    by = "participant" if people_known else "answer: the table names no participant"
     notes: dict[str, Any] = {
-        "intervals": "bootstrap by participant"
-        if people_known
-        else "bootstrap by answer: the table names no participant",
+        "intervals": f"bootstrap by {by}",
         "replicates": replicates,
-        "replicates_undetermined": int(np.isnan(draws).all(axis=1).sum()),
+        "replicates_undetermined": int(np.isnan(draws[:, scored]).all(axis=1).sum()) if scored.any() else replicates,
+        "without_interval": int((scored & ~known).sum()),
     }
-    low, high = _expanded(draws, n_people, confidence)
-    missing = np.isnan(score)
-    low[missing] = high[missing] = np.nan
-    rank_low, rank_high, said = _ranks(score, confidence, draws=draws)
+    rank_low, rank_high, said = _ranks(score, known, confidence, draws=draws)
     return Spread(low, high, rank_low, rank_high, draws, {**notes, **said})
 
 
-def _expanded(draws: Floats, n_people: int, confidence: float) -> tuple[Floats, Floats]:
-    reach = np.sqrt(n_people / (n_people - 1)) * t.ppf((1 + confidence) / 2, n_people - 1)
-    tail = norm.cdf(-reach)
-    known = np.count_nonzero(~np.isnan(draws), axis=0)
-    enough = known >= 0.5 * len(draws)  # our choice: an interval from fewer replicates describes the survivors only
-    low, high = np.full(draws.shape[1], np.nan), np.full(draws.shape[1], np.nan)
-    if enough.any():
-        low[enough], high[enough] = np.nanquantile(draws[:, enough], [tail, 1 - tail], axis=0)
-    return low, high
+def _ends(draws: Floats, score: Floats, people: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """(n,) ends of the intervals, NaN where there is none."""
+    present = np.count_nonzero(~np.isnan(draws), axis=0)
+    enough = (present >= 0.5 * len(draws)) & ~np.isnan(
+        score
+    )  # our choice: fewer replicates describe the survivors only
+    sd = np.full(draws.shape[1], np.nan)
+    sd[enough] = np.nanstd(draws[:, enough], axis=0, ddof=1)
+    still = sd <= 1e-12 * np.maximum(np.abs(score), 1.0)
+    usable = enough & (people >= 2) & ~(still & (people < _UNANIMOUS))
+    freedom = np.where(people >= 2, people - 1, np.nan)
+    reach = np.sqrt(people / freedom) * t.ppf((1 + confidence) / 2, freedom)
+    low, high = score - reach * sd, score + reach * sd
+    many = usable & (people >= _FEW)
+    for size in np.unique(people[many]):
+        at = many & (people == size)
+        tail = norm.cdf(-reach[at][0])
+        low[at], high[at] = np.nanquantile(draws[:, at], [tail, 1 - tail], axis=0)
+    return np.where(usable, low, np.nan), np.where(usable, high, np.nan)
 
 
 def _ranks(
-    score: Floats, confidence: float, *, draws: Floats | None = None, covariance: Floats | None = None
+    score: Floats,
+    known: np.ndarray[Any, np.dtype[np.bool_]],
+    confidence: float,
+    *,
+    draws: Floats | None = None,
+    covariance: Floats | None = None,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
-    none = np.full(len(score), np.nan)
-    if len(score) > _MOST_RANKED:
-        return none, none, {"ranks": f"none: {len(score)} items, and rank intervals are given up to {_MOST_RANKED}"}
+    """Best and worst ranks among the scored items; one without an interval may hold any rank, and so widens the others'."""
+    n = len(score)
+    none = np.full(n, np.nan)
+    scored = ~np.isnan(score)
+    if n > _MOST_RANKED:
+        return none, none, {"ranks": f"none: {n} items, and rank intervals are given up to {_MOST_RANKED}"}
+    if not known.any():
+        return none, none, {"ranks": "none: no item has an interval"}
+    kept = np.flatnonzero(known)
     try:
         if draws is not None:
-            ranks = rank_intervals(draws, score=score, level=confidence)
+            ranks = rank_intervals(draws[:, kept], score=score[kept], level=confidence)
         else:
-            ranks = rank_intervals(score=score, covariance=covariance, level=confidence)
+            assert covariance is not None
+            ranks = rank_intervals(score=score[kept], covariance=covariance[np.ix_(kept, kept)], level=confidence)
     except TooFew as error:
         return none, none, {"ranks": f"none: {error.message}"}
-    return ranks.low, ranks.high, {}
+    low, high = none.copy(), none.copy()
+    low[scored], high[scored] = 1, scored.sum()
+    low[kept], high[kept] = ranks.low, ranks.high + (scored.sum() - kept.size)
+    return low, high, {}
