@@ -12,13 +12,12 @@ from paragone.judgements import Ratings, Votes
 from paragone.loop.answers import (
     answer_files,
     is_simulated,
-    kept_by,
     levels_of,
-    not_screened,
     read_answers,
     score,
     screening_rules,
 )
+from paragone.loop.screened import kept_by, not_screened
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def measure(
 
     Example: paragone measure contrast ssim results/ --content contents/
     """
-    from ..loop import machine
+    from ..loop import machine, told
 
     metrics, places = machine.split_names(names)
     target, notes = machine.to_measure(places, content=content, style=style)
@@ -63,7 +63,7 @@ def measure(
         emit(measure_document(scores))
     elif not output:
         show_frame(machine.side_by_side(scores))
-    for line in [*notes, *machine.statuses(scores), *map(str, written)]:
+    for line in [*notes, *machine.statuses(scores), *told.measured_lines(scores), *map(str, written)]:
         say(line, quiet=quiet or as_json)
 
 
@@ -104,7 +104,7 @@ def compare(
 
     Example: paragone compare scores/human.csv scores/ssim.csv scores/psnr.csv --group method
     """
-    from ..loop import machine
+    from ..loop import machine, told
     from ..loop.documents import agreement_document
 
     agreement = machine.compared(
@@ -124,6 +124,6 @@ def compare(
     if as_json:
         emit(agreement_document(agreement))
     elif not output:
-        show_frame(agreement.frame)
-    for line in [*machine.warnings_of(agreement), *([str(output)] if output else [])]:
+        show_frame(agreement.frame, short=told.short)
+    for line in [*machine.warnings_of(agreement), *told.agreement_lines(agreement), *([str(output)] if output else [])]:
         say(line, quiet=quiet or as_json)

@@ -151,20 +151,27 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def show_frame(frame: pl.DataFrame, *, title: str = "") -> None:
-    """Print a table on stdout: readable on a terminal, CSV into a pipe."""
+def show_frame(frame: pl.DataFrame, *, short: Callable[[pl.DataFrame], pl.DataFrame] | None = None) -> None:
+    """Print a table on stdout: readable on a terminal, CSV into a pipe.
+
+    Args:
+        frame: the whole table; a pipe gets it as it is.
+        short: makes of it what a terminal shows; None: all of it.
+    """
     if not sys.stdout.isatty():
         click.echo(frame.write_csv(), nl=False)
         return
+    frame = short(frame) if short is not None else frame
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title or None, header_style="bold")
+    table = Table(header_style="bold")
     numeric = [dtype.is_numeric() for dtype in frame.dtypes]
     for name, number in zip(frame.columns, numeric, strict=True):
-        table.add_column(name, justify="right" if number else "left")
+        table.add_column(Text(name), justify="right" if number else "left")
     for row in frame.iter_rows():
-        table.add_row(*(_cell(value) for value in row))
+        table.add_row(*(Text(_cell(value)) for value in row))
     Console().print(table)
 
 
@@ -172,5 +179,5 @@ def _cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
     return str(value)

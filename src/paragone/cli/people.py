@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,19 @@ from .options import (
 
 __all__ = ["consistency", "score", "screen"]
 
+_screening_option = click.option(
+    "--screening", type=click.Path(path_type=Path), help="Table of screen; who is not kept is left out."
+)
+_everyone_option = click.option("--all", "everyone", is_flag=True, help="Ignore screening.csv of the folder.")
+
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @columns_option
 @click.option("--rules", type=click.Path(path_type=Path), help="TOML file with the rules; see the reference page.")
-@click.option("--reject", multiple=True, metavar="RULE", help="Rule that may reject; repeat or part by commas.")
+@click.option(
+    "--reject", multiple=True, metavar="RULE", help="Rule that may reject; repeat or part by commas. Default: checks."
+)
 @click.option("--set", "settings", multiple=True, metavar="RULE.KEY=VALUE", help="One setting of a rule.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Also write the answers of those who are kept here.")
 @output_option("Where the table of participants goes")
@@ -52,14 +60,17 @@ def screen(
     """Say which participants to leave out, by which rule, and why.
 
     Reads FILE (votes or ratings; default: votes.csv or ratings.csv of the current folder), prints or writes one row per
-    participant with reasons and statistics. Only rules that are named reject anybody; the others show their statistics.
-    How many checks each stage needs comes from study.toml beside the answers, where it is and --rules is not given.
+    participant with reasons and statistics (on a terminal: who is kept, and why not). Rules: checks (trials with a known
+    answer), speed, straight (one answer over and over), repeats, completeness, bt500, correlation, inconsistency (these
+    three for ratings), distance (votes). Only `checks` rejects unless --reject names others; what the other rules would
+    say is shown as a remark. How many checks each stage needs comes from study.toml beside the answers, where it is and
+    --rules is not given.
 
     Example: paragone screen votes.csv --reject checks -o screening.csv
     """
     from ..errors import BadConfig
     from ..loop import answers as from_answers
-    from ..loop.documents import screening_lines
+    from ..loop import screened, told
 
     answers = from_answers.read_answers(
         from_answers.answer_files(file), assignments(columns, "--map"), say=_sayer(quiet)
@@ -71,14 +82,16 @@ def screen(
     ruled = from_answers.screening_rules(rules, reject=reject, settings=[*needed, *settings])
     screening = from_answers.screen_answers(answers, ruled)
     if keep:
-        from_answers.only(answers, screening).write(keep)
+        screened.only(answers, screening).write(keep)
     if output:
-        from_answers.write_screening(screening, output)
+        screened.write_screening(screening, output)
     if as_json:
         emit(screening.document())
     elif not output:
-        show_frame(from_answers.flat(screening.frame))
-    for line in [*screening_lines(screening, seed=seed), *[str(path) for path in (keep, output) if path]]:
+        show_frame(
+            screening.frame if sys.stdout.isatty() else screened.flat(screening.frame), short=told.short_screening
+        )
+    for line in [*told.screening_lines(screening, seed=seed), *[str(path) for path in (keep, output) if path]]:
         say(line, quiet=quiet or as_json)
 
 
@@ -86,38 +99,54 @@ def screen(
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @columns_option
 @click.option("--replicates", type=click.IntRange(100), default=1000, show_default=True, help="Bootstrap replicates.")
+@_screening_option
+@_everyone_option
 @output_option("Where the table goes")
 @seed_option
 @json_option
 @quiet_option
 def consistency(
-    file: Path | None, columns: str, replicates: int, output: Path | None, seed: int, as_json: bool, quiet: bool
+    file: Path | None,
+    columns: str,
+    replicates: int,
+    screening: Path | None,
+    everyone: bool,
+    output: Path | None,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Say how far people agree with themselves and each other.
 
     Reads FILE (votes or ratings; default: votes.csv or ratings.csv of the current folder); prints or writes kappa on
     repeats, agreement on shared pairs, the left-side share, ICC, Krippendorff's alpha and split halves, with intervals.
+    Where no FILE is named, only the participants that screening.csv of the folder keeps count, as in `score`.
 
     Example: paragone consistency ratings.csv --json
     """
     import polars as pl
 
     from ..loop import answers as from_answers
+    from ..loop import screened, told
     from ..loop.documents import consistency_document
     from ..tables import write_table
 
-    answers = from_answers.read_answers(
-        from_answers.answer_files(file), assignments(columns, "--map"), say=_sayer(quiet)
-    )
-    found = from_answers.consistency_of(answers, seed=seed, replicates=replicates)
+    chosen = from_answers.answer_files(file)
+    answers = from_answers.read_answers(chosen, assignments(columns, "--map"), say=_sayer(quiet))
+    folder = None if file or everyone else Path()
+    screening = screened.screening_beside(answers, screening, folder=folder, done="counted", say=_sayer(quiet))
+    kept = screened.kept_by(screening) if screening else None
+    found = from_answers.consistency_of(answers, kept=kept, seed=seed, replicates=replicates)
     frame = pl.concat([one.frame for one in found])
+    for line in told.consistency_lines(found, simulated=from_answers.is_simulated(answers, chosen)):
+        say(line, quiet=quiet or as_json)
     if output:
         write_table(frame, output)
         say(str(output), quiet=quiet or as_json)
     if as_json:
         emit(consistency_document(found))
     elif not output:
-        show_frame(frame)
+        show_frame(frame, short=told.short)
 
 
 @click.command()
@@ -149,8 +178,8 @@ def consistency(
     "--reliability", default="", metavar="PARTICIPANT=X,...", help="Weight of a participant's answers, default 1."
 )
 @click.option("--apart", is_flag=True, help="Score each connected group of items alone where the votes leave several.")
-@click.option("--screening", type=click.Path(path_type=Path), help="Table of screen; who is not kept is left out.")
-@click.option("--all", "everyone", is_flag=True, help="Ignore screening.csv of the folder.")
+@_screening_option
+@_everyone_option
 @click.option("--name", default="human", show_default=True, help="Name of the scores: who said so.")
 @output_option("Where the scores go; default in a benchmark folder: scores/NAME.csv")
 @seed_option
@@ -188,6 +217,7 @@ def score(
     """
     from ..estimate import Question
     from ..loop import answers as from_answers
+    from ..loop import screened, told
     from ..loop.documents import score_document, score_rows, score_warnings
     from ..loop.words import file_name
 
@@ -206,22 +236,14 @@ def score(
         temperature=numbers(temperature, "--temperature"),
         reliability=numbers(reliability, "--reliability"),
     )
-    beside = folder / "screening.csv"
-    if screening is None and not files and not everyone and beside.is_file():
-        screening = beside
-        say("screening.csv: only the participants it keeps are scored (--all for everybody)", quiet=quiet)
-    strangers = from_answers.not_screened(answers, screening) if screening else []
-    if strangers:
-        say(
-            f"{len(strangers)} participants are not in {screening} and are left out, for example '{strangers[0]}'",
-            quiet=quiet,
-        )
+    where = None if files or everyone else folder
+    screening = screened.screening_beside(answers, screening, folder=where, done="scored", say=_sayer(quiet))
     scores = from_answers.score(
         answers,
         method,
         question=question,
         options=typed(settings, "--set"),
-        kept=from_answers.kept_by(screening) if screening else None,
+        kept=screened.kept_by(screening) if screening else None,
         inputs=[*chosen, *([screening] if screening else [])],
         name=name,
         simulated=from_answers.is_simulated(answers, chosen),
@@ -233,9 +255,12 @@ def score(
     if as_json:
         emit(score_document(scores))
     elif not output:
-        show_frame(score_rows(scores))
-    for line in [*score_warnings(scores), *([str(output)] if output else [])]:
+        show_frame(score_rows(scores), short=told.short)
+    lost = from_answers.item_without_level(answers, question.levels) if question.levels is not None else None
+    for line in score_warnings(scores, examples={"without_level": lost} if lost else None):
         say(line, quiet=quiet)
+    for line in [*told.score_lines(scores), *([str(output)] if output else [])]:
+        say(line, quiet=quiet or as_json)
 
 
 def _sayer(quiet: bool) -> Callable[[str], None]:

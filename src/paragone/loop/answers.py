@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
@@ -23,29 +23,23 @@ from ..screen import Screening, ScreenRules, screen
 from ..settings import read_settings
 from ..sources.bare import read_ratings, read_votes
 from ..sources.words import holds_votes
-from ..tables import column_names, open_table, read_table, write_table
+from ..tables import column_names, open_table
+from .screened import Answers, those
 
 __all__ = [
     "Answers",
     "answer_files",
     "checks_of",
     "consistency_of",
-    "flat",
     "is_benchmark",
     "is_simulated",
-    "join_screenings",
-    "kept_by",
+    "item_without_level",
     "levels_of",
-    "not_screened",
-    "only",
     "read_answers",
     "score",
     "screen_answers",
     "screening_rules",
-    "write_screening",
 ]
-
-Answers: TypeAlias = Votes | Ratings | tuple[Votes, Ratings]
 
 _NAMES = ("votes.csv", "votes.parquet", "ratings.csv", "ratings.parquet")
 
@@ -117,11 +111,6 @@ def read_answers(
     if votes and ratings:
         return votes[0], ratings[0]
     return votes[0] if votes else ratings[0]
-
-
-def only(answers: Votes | Ratings, screening: Screening) -> Votes | Ratings:
-    """The answers of those who are kept."""
-    return screening.apply(answers)
 
 
 def screening_rules(
@@ -239,55 +228,12 @@ def _distances(votes: Votes) -> dict[str, dict[str, float]]:
 _MOST_FOR_DISTANCE = 60  # items; leave-one-out refits take minutes beyond
 
 
-def flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with lists of words joined by '; ', fit for CSV."""
-    lists = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
-    return frame.with_columns(pl.col(lists).list.join("; ")) if lists else frame
-
-
-def write_screening(screening: Screening, path: Path) -> Path:
-    """Write the table of participants; CSV joins several reasons by '; '."""
-    return write_table(flat(screening.frame), path)
-
-
-def join_screenings(screenings: Sequence[Screening], path: Path) -> Path:
-    """Write the tables of participants of votes and of ratings as one; who stands in both has a row for each."""
-    return write_table(pl.concat([flat(one.frame) for one in screenings], how="diagonal_relaxed"), path)
-
-
-def kept_by(path: Path) -> set[str]:
-    """Participants whom a written screening table keeps in every row that names them.
-
-    Raises:
-        BadConfig: the table has no columns participant and kept.
-    """
-    frame = _screened(path)
-    kept = frame["kept"].cast(pl.String).str.to_lowercase() == "true"
-    return set(frame.filter(kept)["participant"]) - set(frame.filter(~kept)["participant"])
-
-
-def not_screened(answers: Answers, path: Path) -> list[str]:
-    """Participants who answered and whom a written screening table does not name, sorted.
-
-    Raises:
-        BadConfig: the table has no columns participant and kept.
-    """
-    tables = answers if isinstance(answers, tuple) else (answers,)
-    people = {person for table in tables for person in table.frame["participant"].drop_nulls()}
-    return sorted(people - set(_screened(path)["participant"]))
-
-
-def _screened(path: Path) -> pl.DataFrame:
-    frame = read_table(path)
-    if not {"participant", "kept"} <= set(frame.columns):
-        raise BadConfig(
-            f"{path.name}: needs the columns participant and kept, as `paragone screen -o` writes", where=str(path)
-        )
-    return frame.with_columns(pl.col("participant").cast(pl.String))
-
-
-def consistency_of(answers: Answers, *, seed: int = 0, replicates: int = 1000) -> list[Consistency]:
-    """Consistency of votes, of ratings, or of both tables in turn."""
+def consistency_of(
+    answers: Answers, *, kept: set[str] | None = None, seed: int = 0, replicates: int = 1000
+) -> list[Consistency]:
+    """Consistency of votes, of ratings, or of both tables in turn, among those who are kept (None: all)."""
+    if kept is not None:
+        answers = those(answers, kept)
     tables = answers if isinstance(answers, tuple) else (answers,)
     return [consistency(table, seed=seed, replicates=replicates) for table in tables]
 
@@ -317,6 +263,17 @@ def levels_of(answers: Answers, factor: str, *, items: Path | None = None, folde
                 return _one_level_each(answered.frame.select("item", pl.col(factor).alias("level")), factor)
             known += further
     raise UnknownName.among(factor, known, "factor")
+
+
+def item_without_level(answers: Answers, levels: pl.DataFrame) -> str | None:
+    """The first item that was answered about and has no level; None: every one has."""
+    known = set(levels["item"])
+    for table in answers if isinstance(answers, tuple) else (answers,):
+        sides = ("item",) if isinstance(table, Ratings) else ("left", "right")
+        strange = sorted({item for side in sides for item in table.main.frame[side].drop_nulls()} - known)
+        if strange:
+            return str(strange[0])
+    return None
 
 
 def _one_level_each(frame: pl.DataFrame, factor: str) -> pl.DataFrame:
@@ -353,17 +310,9 @@ def score(
         simulated: the answers come from simulated participants; every page shows it.
     """
     if kept is not None:
-        answers = _of(answers, kept)
+        answers = those(answers, kept)
     scores = estimate(answers, method, question=question, name=name, **(options or {}))
     made = {**made_by("score", inputs=inputs), **scores.made, "screened": kept is not None}
     if simulated:
         made["simulated"] = True
     return Scores(scores.frame, name=name, better="higher", made=made, draws=scores.draws)
-
-
-def _of(answers: Answers, kept: set[str]) -> Answers:
-    among = pl.col("participant").is_in(sorted(kept))
-    if isinstance(answers, tuple):
-        return Votes(answers[0].frame.filter(among)), Ratings(answers[1].frame.filter(among))
-    frame = answers.frame.filter(among)
-    return Votes(frame) if isinstance(answers, Votes) else Ratings(frame)

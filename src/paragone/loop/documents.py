@@ -9,16 +9,16 @@ import polars as pl
 
 from ..consistency import Consistency
 from ..scores import Agreement, Scores
-from ..screen import Screening, seconds_per_question
 
 __all__ = [
     "agreement_document",
     "consistency_document",
+    "counted",
+    "joined_notes",
     "measure_document",
     "score_document",
     "score_rows",
     "score_warnings",
-    "screening_lines",
 ]
 
 _GRAPH = ("components", "strong_components", "spectral_gap")
@@ -49,7 +49,7 @@ def score_document(scores: Scores) -> dict[str, Any]:
         "unit": made.get("unit"),
         "settings": made.get("settings", {}),
     }
-    each = {criterion: _joined(said) for criterion, said in each.items()}
+    each = {criterion: joined_notes(said) for criterion, said in each.items()}
     if len(each) == 1:
         notes.update(next(iter(each.values())))
     else:
@@ -67,7 +67,7 @@ def _groups(said: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [said[f"group {number}"] for number in range(1, int(said.get("groups", 0)) + 1)]
 
 
-def _joined(said: Mapping[str, Any]) -> Mapping[str, Any]:
+def joined_notes(said: Mapping[str, Any]) -> Mapping[str, Any]:
     """The notes of a criterion, with the facts of the whole graph where its groups were scored alone."""
     groups = _groups(said)
     if not groups or "components" in said:
@@ -80,8 +80,13 @@ def _joined(said: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**said, **whole}
 
 
-def score_warnings(scores: Scores) -> list[str]:
-    """Lines that a reader of the scores must see: dropped answers, missing intervals, one-sided items."""
+def score_warnings(scores: Scores, *, examples: Mapping[str, str] | None = None) -> list[str]:
+    """Lines that a reader of the scores must see: dropped answers, missing intervals, one-sided items.
+
+    Args:
+        scores: with their notes.
+        examples: fact of the notes -> one of the things that are counted, to be named.
+    """
     lines = []
     noted = [
         (f" ({criterion})" if criterion else "", said)
@@ -93,26 +98,45 @@ def score_warnings(scores: Scores) -> list[str]:
             value = said.get(key)
             if value:
                 count = len(value) if isinstance(value, (list, tuple)) else value
-                lines.append(f"{count} {words}{where}")
+                example = f", for example '{examples[key]}'" if examples and key in examples else ""
+                lines.append(f"{counted(count, *words)}{where}{example}")
         for key in ("intervals", "ranks"):
             if str(said.get(key, "")).startswith(("none", "bootstrap by answer")):
                 lines.append(f"{key}: {said[key]}{where}")
     return lines
 
 
+_NO_FINITE = "plain maximum likelihood has no finite score for"
 _WORTH_SAYING = {
-    "never_shown": "items were never shown and have no score",
-    "never_winning": "items never won; plain maximum likelihood has no finite score for them",
-    "never_losing": "items never lost; plain maximum likelihood has no finite score for them",
-    "self_pairs": "votes of an item against itself were left out",
-    "without_level": "answers whose item has no level of the factor were left out",
-    "same_level": "votes between items of one level were left out",
-    "participants_dropped": "participants were dropped: they gave one answer throughout",
-    "replicates_undetermined": "bootstrap replicates did not determine the scores and were left out",
-    "items_with_one_rating": "items have one rating, so no spread of their own",
-    "clipped": "values were clipped",
-    "outside": "values lie outside the scale",
+    "never_shown": ("item was never shown and has no score", "items were never shown and have no score"),
+    "never_winning": (f"item never won; {_NO_FINITE} it", f"items never won; {_NO_FINITE} them"),
+    "never_losing": (f"item never lost; {_NO_FINITE} it", f"items never lost; {_NO_FINITE} them"),
+    "self_pairs": ("vote of an item against itself was left out", "votes of an item against itself were left out"),
+    "without_level": (
+        "answer whose item has no level of the factor was left out",
+        "answers whose item has no level of the factor were left out",
+    ),
+    "same_level": ("vote between items of one level was left out", "votes between items of one level were left out"),
+    "participants_dropped": (
+        "participant was dropped, who gave one answer throughout",
+        "participants were dropped, who gave one answer throughout",
+    ),
+    "replicates_undetermined": (
+        "bootstrap replicate did not determine the scores and was left out",
+        "bootstrap replicates did not determine the scores and were left out",
+    ),
+    "items_with_one_rating": (
+        "item has one rating, so no spread of its own",
+        "items have one rating, so no spread of their own",
+    ),
+    "clipped": ("value was clipped", "values were clipped"),
+    "outside": ("value lies outside the scale", "values lie outside the scale"),
 }
+
+
+def counted(n: float, one: str, many: str = "") -> str:
+    """'1 item', '2 items'."""
+    return f"{n:g} {one if n == 1 else many or one + 's'}" if n < 1e6 else f"{n:.0f} {many or one + 's'}"
 
 
 def consistency_document(found: Sequence[Consistency]) -> dict[str, Any]:
@@ -142,15 +166,3 @@ def agreement_document(agreement: Agreement) -> dict[str, Any]:
         "tests": agreement.tests.to_dicts(),
         "notes": dict(agreement.notes),
     }
-
-
-def screening_lines(screening: Screening, *, seed: int = 0) -> list[str]:
-    """How many were kept, who broke which rule, and how long both sorts of people took for a question."""
-    lines = [f"{screening.submitted} submitted, {screening.retained} retained, {screening.rejected} rejected"]
-    lines += [f"rule {rule}: {count} rejected" for rule, count in screening.rejected_by.items()]
-    for who, said in seconds_per_question(screening, seed=seed).items():
-        if said.n and said.value == said.value:
-            lines.append(
-                f"{who}: median {said.value:.3f} s a question [{said.low:.3f}, {said.high:.3f}], n = {said.n} participants"
-            )
-    return lines

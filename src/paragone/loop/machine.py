@@ -18,6 +18,7 @@ from ..scores import Agreement, Better, Scores
 from ..sources.bare_scores import read_scores
 from ..tables import open_table
 from .answers import is_benchmark
+from .documents import counted
 from .joining import joined
 from .reading import named
 from .words import file_name
@@ -77,7 +78,9 @@ def to_measure(
     listed = from_files(list(places) or [Path()], content=content, style=style)
     skipped = listed.skipped
     return listed.benchmark, [
-        f"{len(skipped)} files are no pictures and were skipped: {skipped[0]}, ..."
+        counted(len(skipped), "file is no picture and was", "files are no pictures and were")
+        + f" skipped: {skipped[0]}"
+        + (", ..." if len(skipped) > 1 else "")
     ] if skipped else []
 
 
@@ -128,7 +131,10 @@ def statuses(scores: Sequence[Scores]) -> list[str]:
     lines = []
     for made in scores:
         left_out = made.frame.filter(pl.col("status") != "ok").group_by("status").len().sort("status")
-        lines += [f"{made.name}: {count} pictures have no score ({status})" for status, count in left_out.iter_rows()]
+        lines += [
+            f"{made.name}: {counted(count, 'picture has', 'pictures have')} no score ({status})"
+            for status, count in left_out.iter_rows()
+        ]
     return lines
 
 
@@ -181,7 +187,11 @@ def compared(
     )
     settings = {"replicates": replicates, "seed": seed, "group": factor or "", "cluster": cluster or ""}
     made = made_by("compare", inputs=[human, *machines], settings=settings)
-    return Agreement(found.frame, tests=found.tests, notes={**found.notes, "joined": met.remarks, "made": made})
+    return Agreement(
+        found.frame,
+        tests=found.tests,
+        notes={**found.notes, "joined": met.remarks, "simulated": bool(people[0].made.get("simulated")), "made": made},
+    )
 
 
 def _scores(path: Path) -> tuple[Scores, ...]:
@@ -227,6 +237,12 @@ def warnings_of(agreement: Agreement) -> list[str]:
         else f"{places[0]} is undefined: {why}"
         for why, places in by_reason.items()
     ]
+    blind = sorted({str(c["predictor"]) for c in agreement.notes.get("items", ()) if c.get("direction")})
+    if blind:
+        lines.append(
+            f"which end of {', '.join(blind)} is good is unknown; a larger score was taken as better "
+            f"(else: --better {blind[0]}=lower)"
+        )
     steep = sorted(
         {str(c["predictor"]) for c in agreement.notes.get("curves", ()) if c["form"] == "logistic5" and c["steep"]}
     )

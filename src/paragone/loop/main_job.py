@@ -20,8 +20,6 @@ from .answers import (
     consistency_of,
     is_benchmark,
     is_simulated,
-    join_screenings,
-    kept_by,
     levels_of,
     read_answers,
     score,
@@ -29,6 +27,7 @@ from .answers import (
     screening_rules,
 )
 from .machine import compared, measured, write_all
+from .screened import join_screenings, kept_by
 from .words import file_name
 
 __all__ = ["run"]
@@ -81,9 +80,10 @@ def run(
         join_screenings(screenings, Path("screening.csv"))
         for one in screenings:
             tell(f"screening: {one.retained} of {one.submitted} participants kept")
-        found = consistency_of(answers, seed=seed, replicates=replicates)
-        write_table(pl.concat([one.frame for one in found]), Path("consistency.csv"))
         kept = kept_by(Path("screening.csv"))
+        found = consistency_of(answers, kept=kept, seed=seed, replicates=replicates)
+        write_table(pl.concat([one.frame for one in found]), Path("consistency.csv"))
+        tell(f"consistency: {len(kept)} participants who were kept")
         simulated = is_simulated(answers, files)
         question = Question(replicates=replicates, seed=seed, jobs=jobs)
         inputs = [*files, Path("screening.csv")]
