@@ -348,3 +348,88 @@ def test_an_exported_table_is_complete_and_reads_back(tmp_path: Path) -> None:
     assert again.tests["statistic"].to_list() == found.tests["statistic"].to_list()
     assert json.loads(json.dumps(found.notes))["items"][0]["compared"] == 30
     assert all(math.isfinite(p) for curve in found.notes["curves"] for p in curve["parameters"])
+
+
+def reasons(found: Agreement) -> dict[str, str]:
+    return {note["statistic"]: note["why"] for note in found.notes["undefined"] if note["group"] is None}
+
+
+def test_three_items_give_a_number_without_an_interval_and_no_fitted_figure() -> None:
+    found = compare(scores("human", [1.0, 2.0, 3.0], half=0.1), scores("m", [1.0, 2.0, 4.0]), replicates=200)
+    assert found.frame["low"].null_count() == found.frame["high"].null_count() == found.frame.height
+    for statistic in CORRELATIONS:
+        assert row(found, statistic)["value"] is not None
+        assert reasons(found)[statistic] == "the interval only; 3 common items, 5 are needed"
+    for statistic in ("plcc", "rmse", "outlier_ratio"):
+        assert row(found, statistic)["value"] is None
+        assert "passes through as many, so 6 or more are needed" in reasons(found)[statistic]
+    assert "so 5 or more are needed" in reasons(found)["plcc_4"]
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6, 8])
+def test_figures_at_the_end_of_their_range_have_no_interval_of_no_width(n: int) -> None:
+    line = [float(k) for k in range(n)]
+    found = compare(scores("human", line, half=0.1), scores("m", line), statistics=tuple(STATISTICS), replicates=100)
+    known = found.frame.drop_nulls("low")
+    assert (known["high"] > known["low"]).all()
+    assert row(found, "srcc")["value"] == 1.0
+    assert row(found, "srcc")["low"] is None
+    assert reasons(found)["srcc"].startswith("the interval only; ")
+    if n >= 5:
+        assert "no spread around 1" in reasons(found)["auc_better"]
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_fewer_than_five_clusters_give_no_interval_and_five_do(joint: bool) -> None:
+    y, x = noisy(30, 20, 0.5)
+    ids = [f"i{k:03d}" for k in range(20)]
+    draws = pl.DataFrame(y + 0.1 * np.random.default_rng(31).normal(size=(50, 20)), schema=ids)
+    human = Scores(scores("human", y, half=0.3).frame, name="human", draws=draws)
+    for n_clusters in (2, 4, 5):
+        cluster = pl.DataFrame({"item": ids, "content": [k % n_clusters for k in range(20)]})
+        kind = "joint" if joint else "items"
+        found = compare(
+            human, scores("m", x), cluster=cluster, uncertainty=kind, statistics=("srcc", "plcc_cubic"), replicates=100
+        )
+        if n_clusters < 5:
+            assert found.frame["low"].null_count() == 2
+            assert reasons(found)["srcc"] == f"the interval only; {n_clusters} clusters, 5 are needed"
+        else:
+            one = row(found, "srcc")
+            assert one["low"] < one["high"]  # type: ignore[operator]
+            assert row(found, "plcc_cubic")["low"] is None
+            assert "not resampled" in reasons(found)["plcc_cubic"]
+
+
+def test_clusters_of_a_predictor_that_scores_few_items_are_those_of_its_items() -> None:
+    y, x = noisy(32, 20, 0.5)
+    ids = [f"i{k:03d}" for k in range(20)]
+    cluster = pl.DataFrame({"item": ids, "content": [k // 2 for k in range(20)]})
+    found = compare(scores("human", y), scores("m", x[:6]), cluster=cluster, statistics=("srcc",), replicates=100)
+    assert reasons(found)["srcc"] == "the interval only; 3 clusters, 5 are needed"
+
+
+def test_levels_are_not_given_intervals_that_ignore_the_clusters() -> None:
+    y, x = noisy(33, 40, 0.5)
+    ids = [f"i{k:03d}" for k in range(40)]
+    cluster = pl.DataFrame({"item": ids, "content": [k % 10 for k in range(40)]})
+    group = pl.DataFrame({"item": ids, "method": ["ab"[k % 2] for k in range(40)]})
+    human, machine = scores("human", y), scores("m", x)
+    plain = compare(human, machine, group=group, statistics=("srcc",), replicates=50)
+    assert row(plain, "srcc", group="method=a")["low"] is not None
+    found = compare(human, machine, group=group, cluster=cluster, statistics=("srcc",), replicates=50)
+    assert row(found, "srcc", group="method=a")["low"] is None
+    assert row(found, "srcc", group="method=a")["value"] == row(plain, "srcc", group="method=a")["value"]
+
+
+def test_levels_that_all_agree_have_a_mean_without_an_interval() -> None:
+    line = [float(k % 6) for k in range(18)]
+    group = pl.DataFrame({"item": [f"i{k:03d}" for k in range(18)], "method": ["abc"[k // 6] for k in range(18)]})
+    found = compare(scores("human", line), scores("m", line), group=group, statistics=("srcc",), replicates=0)
+    assert (row(found, "srcc", group="method=*")["value"], row(found, "srcc", group="method=*")["low"]) == (1.0, None)
+
+
+def test_resamples_that_mostly_give_no_number_make_no_interval() -> None:
+    found = figures.resampled(figures.Statistic(0.5, math.nan, math.nan, 9), np.array([0.4, 0.6, *[np.nan] * 8]), 0.95)
+    assert math.isnan(found.low)
+    assert "2 of 10 resamples gave a number" in found.note

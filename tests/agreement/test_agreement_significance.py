@@ -126,3 +126,33 @@ def test_the_paired_bootstrap_holds_its_level() -> None:
         found = compare(human, *machines, statistics=["srcc"], replicates=200)
         hits.append(test_of(found, "srcc", "bootstrap", "m0", "m1")["p"] < 0.05)  # type: ignore[operator]
     assert np.mean(hits) <= 0.1  # nominal .05, standard error .018
+
+
+def test_four_common_items_or_four_clusters_are_not_tested_and_say_so() -> None:
+    human, machines = made(5, n=30, noise=(0.5, 1.0))
+    ids = human.frame["item"].to_list()
+    few = [Scores(m.frame.head(4), name=m.name) for m in machines]
+    found = compare(human, *few, replicates=50)
+    assert found.tests.height == 0
+    assert found.notes["untested"][0]["why"] == "4 common items, 5 are needed"
+    cluster = pl.DataFrame({"item": ids, "content": [k % 4 for k in range(30)]})
+    found = compare(human, *machines, cluster=cluster, replicates=50)
+    assert found.tests.height == 0
+    assert found.notes["untested"][0]["why"] == "4 clusters, 5 are needed"
+    assert compare(human, *machines, replicates=50).notes["untested"] == []
+
+
+def test_a_perfect_correlation_has_no_p_value_of_williams_and_equal_ones_no_interval_of_no_width() -> None:
+    y = [float(k) for k in range(8)]
+    items = [f"i{k}" for k in range(8)]
+    human = Scores(pl.DataFrame({"item": items, "score": y}), name="human")
+    perfect = Scores(pl.DataFrame({"item": items, "score": y}), name="perfect")
+    again = Scores(pl.DataFrame({"item": items, "score": [v**3 for v in y]}), name="again")
+    near = Scores(pl.DataFrame({"item": items, "score": [1.0, 0.0, *y[2:]]}), name="near")
+    tests = compare(human, perfect, again, near, statistics=("srcc",), replicates=200).tests
+    assert not (tests["low"] == tests["high"]).any()
+    williams = tests.filter((pl.col("method") == "williams") & (pl.col("predictor_b") == "near"))
+    assert williams["p"].null_count() == williams.height == 2
+    same = tests.filter((pl.col("predictor_a") == "perfect") & (pl.col("predictor_b") == "again"))
+    assert same["difference"].to_list() == [0.0, 0.0]
+    assert (same["p"] == 1.0).all()

@@ -15,7 +15,7 @@ from ..scores import AGREEMENT, Agreement, Scores
 from ..stats.resample import bootstrap_weights
 from ..stats.statistic import Floats, Statistic
 from .align import Matched, matches
-from .figures import DEFAULT_STATISTICS, STATISTICS, Case, resampled
+from .figures import DEFAULT_STATISTICS, NO_INTERVAL, STATISTICS, Case, bare, resampled, settled
 from .significance import Comparison, comparison_table, tested
 
 __all__ = ["compare"]
@@ -47,6 +47,10 @@ def compare(
     `uncertainty="joint"` every interval is a bootstrap. Tests use the bootstrap, Williams' t and P.1401, adjusted by
     Holm over the pairs of predictors.
 
+    Floors: a figure needs three items, one behind a fitted curve more items than the curve has parameters; an interval
+    or a test needs five items and, with `cluster`, five clusters. An interval without width (of a correlation of
+    exactly 1, say) is not given, nor is a p value of Williams' t or P.1401 where a correlation is perfect.
+
     Args:
         human: people's scores; pairs of items are told apart by its draws, else by its 95 % intervals.
         machines: one or more predictors, each with a name of its own.
@@ -64,7 +68,8 @@ def compare(
 
     Returns:
         The agreement; `notes` has `items` (what was compared and left out), `curves` (the fitted logistics, in the
-        predictor's own unit) and `undefined` (why a number is missing).
+        predictor's own unit), `undefined` (why a number is missing; where only the interval is, `why` begins with 'the
+        interval only') and `untested` (pairs of predictors without tests, and why).
 
     Raises:
         BadInput: no predictor, two of one name, items against levels, nothing in common, or joint without draws.
@@ -90,31 +95,31 @@ def compare(
     clusters = None if cluster is None else _clusters(cluster, items)
     weights = bootstrap_weights(len(items), replicates, seed, clusters=clusters) if replicates else None
     place = {item: at for at, item in enumerate(items)}
-    cases = [
-        Case(found, names, max_slope, level, None if weights is None else weights[:, [place[i] for i in found.items]])
-        for found in pairs
-    ]
+    cases = []
+    for pair in pairs:
+        at = [place[item] for item in pair.items]
+        own = None if clusters is None else tuple(clusters[i] for i in at)
+        cases.append(Case(pair, names, max_slope, level, None if weights is None else weights[:, at], own))
     joint = uncertainty == "joint"
     rows = _Rows()
     for case in cases:
         for name in names:
-            found = case.value(name)
-            if joint:
-                found = resampled(found, _joint(case, name), level, recentre=True)
-            elif found.defined and (cluster is not None or math.isnan(found.low)):
-                found = resampled(found, case.draws(name), level)
-            rows.add(case.data, name, found, None)
+            rows.add(case.data, name, _with_interval(case, name, joint), None)
         factors = {} if group is None else _levels(group, case.data.items, "group")
         if case.data.apart is not None and case.data.mixed:
             factors = {"connected_group": [str(number) for number in case.data.apart], **factors}
-        _add_groups(rows, case, factors)
+        _add_groups(rows, case, factors, only_resampled=joint or cluster is not None)
     tests: list[Comparison] = []
+    untested: list[dict[str, Any]] = []
     for criterion in dict.fromkeys(case.data.criterion for case in cases):
-        tests += tested([case for case in cases if case.data.criterion == criterion])
+        own_tests, reasons = tested([case for case in cases if case.data.criterion == criterion])
+        tests += own_tests
+        untested += reasons
     notes = {
         "items": [case.data.notes for case in cases],
         "curves": [note for case in cases for note in _curves(case)],
         "undefined": rows.undefined,
+        "untested": untested,
     }
     return Agreement(rows.frame(), comparison_table(tests), notes)
 
@@ -130,7 +135,7 @@ class _Rows:
         where = {"predictor": data.predictor, "criterion": data.criterion, "statistic": statistic, "group": group}
         numbers = {key: _known(getattr(found, key)) for key in ("value", "low", "high")}
         self._records.append({**where, **numbers, "n": found.n})
-        if not found.defined:
+        if not found.defined or found.note.startswith(NO_INTERVAL):
             self.undefined.append({**where, "why": found.note})
 
     def frame(self) -> pl.DataFrame:
@@ -138,8 +143,27 @@ class _Rows:
         return pl.DataFrame(self._records, schema={column.name: types[column.kind] for column in AGREEMENT.columns})
 
 
-def _add_groups(rows: _Rows, case: Case, factors: Mapping[str, list[str | None]]) -> None:
-    """Rows of each level of each factor, then their mean."""
+def _with_interval(case: Case, name: str, joint: bool) -> Statistic:
+    """One figure with the interval that was asked for, or with the reason why it has none."""
+    found, few = case.value(name), case.few()
+    if not found.defined:
+        return found
+    dependent = joint or case.clusters is not None
+    if few:
+        return found if STATISTICS[name].replicates is None else bare(found, few)
+    if not dependent and not math.isnan(found.low):
+        return found
+    draws = _joint(case, name) if joint else case.draws(name)
+    if draws is not None:
+        return settled(resampled(found, draws, level=case.level, recentre=joint))
+    return found if math.isnan(found.low) or not dependent else bare(found, _DEPENDENT)
+
+
+_DEPENDENT = "it would take the items as independent, and this figure is not resampled"
+
+
+def _add_groups(rows: _Rows, case: Case, factors: Mapping[str, list[str | None]], *, only_resampled: bool) -> None:
+    """Rows of each level of each factor, then their mean; levels are not resampled."""
     names = [name for name in case.statistics if name not in ("plcc_oof", "plcc_cubic")]  # they fit anew
     for factor, levels in factors.items():
         parts: list[Case] = []
@@ -147,7 +171,10 @@ def _add_groups(rows: _Rows, case: Case, factors: Mapping[str, list[str | None]]
             part = case.part([at for at, value in enumerate(levels) if value == one])
             parts.append(part)
             for name in names:
-                rows.add(case.data, name, part.value(name), f"{factor}={one}")
+                found = part.value(name)
+                if only_resampled and not math.isnan(found.low):
+                    found = bare(found, _DEPENDENT)
+                rows.add(case.data, name, found, f"{factor}={one}")
         for name in names:
             rows.add(case.data, name, _mean([part.value(name) for part in parts], case.level), f"{factor}=*")
 
@@ -162,7 +189,7 @@ def _mean(parts: Sequence[Statistic], level: float) -> Statistic:
     if len(known) < 3:
         return Statistic(mean, math.nan, math.nan, n, "no interval below three levels")
     half = float(student.ppf(0.5 + level / 2.0, len(known) - 1)) * float(known.std(ddof=1)) / math.sqrt(len(known))
-    return Statistic(mean, mean - half, mean + half, n)
+    return settled(Statistic(mean, mean - half, mean + half, n))
 
 
 def _joint(case: Case, name: str) -> Floats | None:

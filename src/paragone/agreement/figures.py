@@ -38,7 +38,21 @@ from ..stats.resample import percentile_interval
 from ..stats.statistic import Floats, Statistic
 from .align import Matched
 
-__all__ = ["DEFAULT_STATISTICS", "MAPPING_PARAMETERS", "MOST_PAIRED", "STATISTICS", "Case", "Figure", "resampled"]
+__all__ = [
+    "DEFAULT_STATISTICS",
+    "LEAST_CLUSTERS",
+    "LEAST_FOR_INTERVAL",
+    "LEAST_ITEMS",
+    "MAPPING_PARAMETERS",
+    "MOST_PAIRED",
+    "NO_INTERVAL",
+    "STATISTICS",
+    "Case",
+    "Figure",
+    "bare",
+    "resampled",
+    "settled",
+]
 
 DEFAULT_STATISTICS = (
     "srcc",
@@ -54,6 +68,15 @@ DEFAULT_STATISTICS = (
     "auc_better",
 )
 
+LEAST_ITEMS = 3
+"""Fewest items for any figure: two items always correlate perfectly, one way or the other."""
+LEAST_FOR_INTERVAL = 5
+"""Fewest items for an interval or a test. Our choice: five have 126 different resamples, four only 35, and at n = 4
+the approximations on Fisher's scale rest on one degree of freedom."""
+LEAST_CLUSTERS = 5
+"""Fewest clusters for an interval or a test, where clusters are resampled: for the same reason."""
+NO_INTERVAL = "the interval only; "
+"""How a note begins that says why a number has no interval."""
 MOST_PAIRED = 2000
 """Items whose pairs are looked at: two million pairs, some 100 MB."""
 MAPPING_PARAMETERS = 5
@@ -70,6 +93,8 @@ class Case:
     level: float
     weights: Floats | None = None
     """(r, m) resampling counts of the items; None: nothing is resampled."""
+    clusters: tuple[str, ...] | None = None
+    """(m,) cluster of each item, where clusters are what is resampled."""
     parent: Case | None = None
     """The case of all items, whose curves a part of the items uses; None for all items."""
     _fits: dict[str, LogisticFit] = field(default_factory=dict)
@@ -81,15 +106,31 @@ class Case:
         if name not in self._values:
             why = self._hindrance(name)
             figure = STATISTICS[name]
-            self._values[name] = Statistic.undefined(len(self.data.items), why) if why else figure.value(self)
+            n = len(self.data.items)
+            self._values[name] = Statistic.undefined(n, why) if why else settled(figure.value(self), self.few())
         return self._values[name]
+
+    def few(self) -> str:
+        """Why nothing can be said about uncertainty: too few items or clusters; empty where there are enough."""
+        n = len(self.data.items)
+        if n < LEAST_FOR_INTERVAL:
+            return f"{n} common items, {LEAST_FOR_INTERVAL} are needed"
+        if self.clusters is not None and len(set(self.clusters)) < LEAST_CLUSTERS:
+            return f"{len(set(self.clusters))} clusters, {LEAST_CLUSTERS} are needed"
+        return ""
 
     def _hindrance(self, name: str) -> str:
         """Why the statistic cannot be computed at all; empty where it can be tried."""
         needs, n = STATISTICS[name].needs, len(self.data.items)
         whole = self.data if self.parent is None else self.parent.data
-        if n < 3:
+        if n < LEAST_ITEMS:
             return f"{n} common items; three or more are needed"
+        parameters = STATISTICS[name].parameters
+        if len(whole.items) <= parameters:
+            return (
+                f"{len(whole.items)} common items; a curve of {parameters} parameters passes through as many, so "
+                f"{parameters + 1} or more are needed"
+            )
         if (needs == "scores" and self.data.mixed) or (needs == "curve" and whole.mixed):
             return "people never compared all these items with each other, so their scores have no common scale"
         return ""
@@ -105,7 +146,9 @@ class Case:
     def part(self, kept: Sequence[int], *, resample: bool = False) -> Case:
         """The case of some of the items, by position, under the curves of all."""
         weights = self.weights[:, list(kept)] if resample and self.weights is not None else None
-        return Case(self.data.subset(kept), self.statistics, self.max_slope, self.level, weights, parent=self)
+        clusters = None if self.clusters is None else tuple(self.clusters[at] for at in kept)
+        data = self.data.subset(kept)
+        return Case(data, self.statistics, self.max_slope, self.level, weights, clusters, parent=self)
 
     def with_scores(self, y: Floats) -> Case:
         """The case with other scores of people, under the same curves and the same pairs that people tell apart."""
@@ -161,6 +204,8 @@ class Figure:
     value: Callable[[Case], Statistic]
     replicates: Callable[[Case, Floats], Floats | None] | None = None
     larger_is_better: bool = True
+    parameters: int = 0
+    """Parameters of the curve that the figure judges: items that do not outnumber them are met whatever they are."""
     needs: Literal["scores", "curve", "pairs"] = "scores"
     """What must be on one scale of people: the items' scores, those of all items (for the curve), or each pair."""
 
@@ -276,12 +321,14 @@ STATISTICS: Mapping[str, Figure] = {
         "Pearson's correlation after the monotone 5-parameter logistic",
         _mapped_plcc("logistic5"),
         _mapped_replicates("logistic5"),
+        parameters=MAPPING_PARAMETERS,
         needs="curve",
     ),
     "plcc_4": Figure(
         "Pearson's correlation after the 4-parameter logistic",
         _mapped_plcc("logistic4"),
         _mapped_replicates("logistic4"),
+        parameters=4,
         needs="curve",
     ),
     "plcc_cubic": Figure("Pearson's correlation after the monotone cubic of ITU-T P.1401", _cubic, needs="curve"),
@@ -290,14 +337,22 @@ STATISTICS: Mapping[str, Figure] = {
         "root-mean-square error after the 5-parameter logistic, n - 5 degrees of freedom",
         _rmse,
         _rmse_replicates,
+        parameters=MAPPING_PARAMETERS,
         larger_is_better=False,
         needs="curve",
     ),
-    "rmse_star": Figure("the same beyond people's own intervals", _rmse_star, larger_is_better=False, needs="curve"),
+    "rmse_star": Figure(
+        "the same beyond people's own intervals",
+        _rmse_star,
+        parameters=MAPPING_PARAMETERS,
+        larger_is_better=False,
+        needs="curve",
+    ),
     "outlier_ratio": Figure(
         "share of items whose error exceeds people's 95 % half width",
         _outliers,
         _outlier_replicates,
+        parameters=MAPPING_PARAMETERS,
         larger_is_better=False,
         needs="curve",
     ),
@@ -323,6 +378,26 @@ STATISTICS: Mapping[str, Figure] = {
 """Every statistic that `compare` knows, by the name in the table."""
 
 
+def bare(found: Statistic, why: str) -> Statistic:
+    """The number without an interval, and the reason."""
+    return found._replace(low=math.nan, high=math.nan, note=NO_INTERVAL + why) if found.defined else found
+
+
+def settled(found: Statistic, few: str = "") -> Statistic:
+    """The number, its interval taken away where it would be false: from too few items, or without any width.
+
+    An interval without width claims to be certain. It comes from a figure at the end of its range (a correlation of
+    exactly 1, no outlier at all), where neither Fisher's scale nor a resample of the same items can show a spread.
+    """
+    if math.isnan(found.low) and math.isnan(found.high):
+        return found
+    if few:
+        return bare(found, few)
+    if found.high - found.low <= 1e-12 * max(1.0, abs(found.value)):
+        return bare(found, f"these items show no spread around {found.value:.4g}, which does not make it certain")
+    return found
+
+
 def resampled(found: Statistic, draws: Floats | None, level: float, *, recentre: bool = False) -> Statistic:
     """The statistic with the percentile interval of its replicates, where it has any.
 
@@ -332,8 +407,8 @@ def resampled(found: Statistic, draws: Floats | None, level: float, *, recentre:
     if draws is None or not found.defined:
         return found
     known = draws[~np.isnan(draws)]
-    if len(known) < 2:
-        return found
+    if len(known) < 2 or 2 * len(known) < len(draws):
+        return bare(found, f"{len(known)} of {len(draws)} resamples gave a number")
     shift = found.value - float(known.mean()) if recentre else 0.0
     bounds = percentile_interval(known + shift, level=level)
     return found._replace(low=float(bounds.low), high=float(bounds.high))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -46,11 +46,12 @@ class Comparison(NamedTuple):
     result: Difference
 
 
-def tested(cases: Sequence[Case]) -> list[Comparison]:
-    """Tests of every pair of predictors of one criterion.
+def tested(cases: Sequence[Case]) -> tuple[list[Comparison], list[dict[str, Any]]]:
+    """Tests of every pair of predictors of one criterion; and which pairs have none, and why.
 
     Williams' t for the correlations (on ranks for srcc, on the mapped scores for plcc), ITU-T P.1401's z for plcc and F
-    for rmse, and the paired bootstrap over items for every statistic that can be resampled.
+    for rmse, and the paired bootstrap over items for every statistic that can be resampled. Too few common items (or
+    clusters) are not tested. A perfect correlation has no error to test with, so p is missing there.
     """
     parts: dict[tuple[int, tuple[str, ...]], Case] = {}
 
@@ -64,13 +65,17 @@ def tested(cases: Sequence[Case]) -> list[Comparison]:
         return parts[key]
 
     found: list[Comparison] = []
+    untested: list[dict[str, Any]] = []
     for a, b in itertools.combinations(cases, 2):
         common = tuple(sorted(set(a.data.items) & set(b.data.items)))
-        if len(common) >= 4:
-            names = (a.data.predictor, b.data.predictor, a.data.criterion)
-            for statistic, method, result in _tests(on(a, common), on(b, common)):
-                found.append(Comparison(*names, statistic, method, len(common), result))
-    return found
+        names = (a.data.predictor, b.data.predictor, a.data.criterion)
+        why = on(a, common).few()
+        if why:
+            untested.append({**dict(zip(("predictor_a", "predictor_b", "criterion"), names, strict=True)), "why": why})
+            continue
+        for statistic, method, result in _tests(on(a, common), on(b, common)):
+            found.append(Comparison(*names, statistic, method, len(common), _sound(result)))
+    return found, untested
 
 
 def comparison_table(tests: Iterable[Comparison]) -> pl.DataFrame:
@@ -110,7 +115,10 @@ def _tests(a: Case, b: Case) -> Iterator[tuple[str, str, Difference]]:
         if name in _COMPARED:
             between = _correlation(_COMPARED[name](a), _COMPARED[name](b))
             if not math.isnan(between):
-                yield name, "williams", williams_t(first, second, between, n, level=level)
+                result = williams_t(first, second, between, n, level=level)
+                if max(abs(first), abs(second)) >= 1.0 and between < 1.0 - 1e-12:
+                    result = result._replace(low=math.nan, high=math.nan, p=math.nan, note="a correlation is perfect")
+                yield name, "williams", result
         if name in ("plcc", "plcc_4"):
             yield name, "p1401-z", independent_z(first, second, n)
         if name == "rmse":
@@ -127,6 +135,14 @@ _COMPARED: dict[str, Callable[[Case], Floats]] = {
     "plcc_4": lambda case: case.mapped("logistic4"),
 }
 """What of each predictor a correlation rests on, for the correlation between two of them."""
+
+
+def _sound(result: Difference) -> Difference:
+    """The difference, without an interval that has no width; a difference of nothing may keep its p of 1."""
+    if not result.high - result.low <= 1e-12:
+        return result
+    p = result.p if result.difference == 0.0 else math.nan
+    return result._replace(low=math.nan, high=math.nan, p=p, note=result.note or "the replicates show no spread")
 
 
 def _correlation(a: Floats, b: Floats) -> float:
