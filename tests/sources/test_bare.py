@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from paragone.errors import BadTable, UnknownName
 from paragone.judgements import Votes
 from paragone.sources import Reading, read_ratings, read_votes
+from paragone.sources.words import holds_votes
 
 Read = Callable[..., Reading[Votes]]
 
@@ -263,3 +264,69 @@ def test_a_workbook_is_read_like_any_table(tmp_path: Path) -> None:
     book.save(tmp_path / "t.xlsx")
     frame = read_ratings(tmp_path / "t.xlsx").noun.frame
     assert frame.select("participant", "item", "value").rows() == [("001", "7", 3.5), ("2", "b", 4.0)]
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("winner,loser", None),
+        ("Winner ID,Loser ID", None),
+        ("chosen,rejected", None),
+        ("w,l", {"winner": "w", "loser": "l"}),
+    ],
+)
+def test_winner_and_loser_are_left_and_right_with_left_chosen(
+    tmp_path: Path, header: str, columns: dict[str, str] | None
+) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text(f"{header},voter\na,b,p\nc,a,q\n")
+    read = read_votes(path, columns)
+    assert read.noun.frame.select("participant", "left", "right", "choice").rows() == [
+        ("p", "a", "b", "left"),
+        ("q", "c", "a", "left"),
+    ]
+    assert any(
+        "sides are unknown, so the share of left answers and the rule straight mean nothing" in n for n in read.notes
+    )
+    assert holds_votes([*header.split(","), "voter"], columns)
+
+
+def test_a_winner_beside_two_sides_is_still_the_choice(tmp_path: Path) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text("model_a,model_b,winner,loser\nx,y,y,x\nx,z,x,z\n")
+    assert read_votes(path).noun.frame["choice"].to_list() == ["right", "left"]
+
+
+def test_winners_without_losers_are_no_votes(tmp_path: Path) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text("winner,loser\na,\nb,c\n")
+    with pytest.raises(BadTable, match="row 2: loser is empty"):
+        read_votes(path)
+    assert read_votes(path, missing="drop").noun.frame.height == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("item,rater1,rater2\na,1,2\n", "if each of rater1 to rater2 is one participant, say --map participant=rater*"),
+        ("worker,img1,img2,img3\np,1,2,3\n", "if each of img1 to img3 is one item, say --map item=img*"),
+        ("image,ann,bob,carl\na,1,2,3\n", "if each of ann to carl is one participant, say --map participant=*"),
+    ],
+)
+def test_a_wide_table_is_refused_with_the_map_that_reads_it(tmp_path: Path, text: str, hint: str) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text(text)
+    assert not holds_votes(text.splitlines()[0].split(","))
+    with pytest.raises(BadTable) as caught:
+        read_ratings(path)
+    assert caught.value.message.endswith(hint)
+    ours, _, pattern = hint.rpartition(" ")[2].partition("=")
+    assert read_ratings(path, {ours: pattern}).noun.frame.height == len(text.splitlines()[0].split(",")) - 1
+
+
+@pytest.mark.parametrize(("word", "ours"), [("rater", "participant"), ("image", "item"), ("mos", "value")])
+def test_a_map_that_uses_another_word_for_ours_is_told_ours(tmp_path: Path, word: str, ours: str) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("worker,item,value\np,a,1\n")
+    with pytest.raises(UnknownName, match=f"'{word}' is our {ours}; write {ours}=worker"):
+        read_ratings(path, {word: "worker"})

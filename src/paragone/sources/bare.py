@@ -7,7 +7,8 @@ cannot be read is refused with every fault of the file at once.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar, get_args
 
@@ -20,7 +21,7 @@ from .cells import clean_number, composed, without_blank_rows
 from .choices import read_choices
 from .records import Reading
 from .repeats import settle
-from .words import RATING_WORDS, VOTE_WORDS, Match, match_columns
+from .words import RATING_WORDS, VOTE_WORDS, Match, match_columns, winner_and_loser
 
 __all__ = ["Copies", "Missing", "read_ratings", "read_votes"]
 
@@ -56,7 +57,8 @@ def read_votes(
     Args:
         path: the file.
         columns: our column -> the file's, where neither our names nor a common synonym stand there; 'scene+clip' joins
-            two columns into ids. A name that is not ours is kept as a further column.
+            two columns into ids. A name that is not ours is kept as a further column. Where the file has a winner and a
+            loser in place of sides and choice (`winner=...,loser=...`), the winner is read as left.
         choices: the file's word -> left, right or tie; None: found from all answers, one of left/right/tie, a/b, 1/2/0,
             the names of the two columns, or the id of the winner.
         missing: what to do with a row that lacks left, right or choice: refuse the file, or drop the row and say so.
@@ -81,8 +83,10 @@ def read_votes(
     if wrong:
         raise BadConfig(f"choices: '{shown(wrong[0])}' is not one of left, right, tie", where="choices")
     table = composed(open_table(path, encoding=encoding, separator=separator, sheet=sheet), columns)
+    table, columns, won = _with_sides(table, columns)
     match = match_columns(table.frame.columns, VOTES, columns, VOTE_WORDS, where=where)
     body = _body(table, match, VOTES, missing, where)
+    body.notes.extend(won)
     answers = read_choices(
         body.frame,
         headers=(match.theirs["left"], match.theirs["right"]),
@@ -98,6 +102,25 @@ def read_votes(
     if answers.expected is not None:
         frame = frame.with_columns(answers.expected)
     return _finished(body._replace(frame=frame), VOTES, Votes, match, where, copies)
+
+
+def _with_sides(table: Table, columns: Mapping[str, str]) -> tuple[Table, Mapping[str, str], list[str]]:
+    """A table of winners and losers as one of pairs of which left was chosen; any other as it is."""
+    pair = winner_and_loser(table.frame.columns, columns)
+    if pair is None or not set(pair) <= set(table.frame.columns):
+        return table, columns, []
+    won, lost = pair
+    kept = {ours: theirs for ours, theirs in columns.items() if ours not in ("winner", "loser")}
+    frame = table.frame.with_columns(pl.lit("left").alias(_CHOSEN))
+    note = (
+        f"'{shown(won)}' is read as left and '{shown(lost)}' as right, with left chosen: sides are unknown, so the share of "
+        "left answers and the rule straight mean nothing"
+    )
+    sides = {"left": won, "right": lost, "choice": _CHOSEN}
+    return replace(table, frame=frame), {**kept, **sides}, [note]
+
+
+_CHOSEN = "(left chosen)"
 
 
 def read_ratings(
@@ -145,11 +168,9 @@ def read_ratings(
     try:
         match = match_columns(names, RATINGS, columns, RATING_WORDS, where=where)
     except BadTable as error:
-        alike = _alike(names)
-        if len(alike) < 2 or "no column for" not in error.message:
+        hint = _if_wide(table, columns) if "no column for" in error.message else ""
+        if not hint:
             raise
-        stem = alike[0].rstrip("0123456789")
-        hint = f"; if {shown(alike[0])} to {shown(alike[-1])} are participants, map participant={shown(stem)}*"
         raise BadTable(error.message + hint, where=error.where, faults=error.faults) from error
     return _finished(_body(table, match, RATINGS, missing, where), RATINGS, Ratings, match, where, copies)
 
@@ -270,10 +291,27 @@ def _finished(
     return Reading(noun(frame), (*body.notes, *notes), mapped)
 
 
-def _alike(names: Sequence[str]) -> list[str]:
-    """Columns of one stem and a number, such as s01, s02: what a wide table's participants look like."""
+def _if_wide(table: Table, columns: Mapping[str, str]) -> str:
+    """How to read the table if it is wide: several columns of numbers, of one stem, beside a column of ids."""
+    names = [name for name in table.frame.columns if name not in columns.values()]
     stems: dict[str, list[str]] = {}
     for name in names:
-        if name[-1:].isdigit():
-            stems.setdefault(name.rstrip("0123456789"), []).append(name)
-    return max(stems.values(), key=len, default=[])
+        stem = name.rstrip("0123456789")
+        if stem and stem != name:
+            stems.setdefault(stem, []).append(name)
+    alike = max(stems.values(), key=len, default=[])
+    people = RATING_WORDS["participant"]
+    known = {name.strip().lower() for name in names} & {"participant", *people}
+    ours = "item" if ("participant" in columns or known) and "item" not in columns else "participant"
+    if len(alike) > 1:
+        stem = shown(alike[0].rstrip("0123456789"))
+        return f"; if each of {shown(alike[0])} to {shown(alike[-1])} is one {ours}, say --map {ours}={stem}*"
+    numeric = [name for name in names if _holds_numbers(table.frame[name])]
+    if len(numeric) > 2 and len(numeric) + 1 >= len(names):
+        return f"; if each of {shown(numeric[0])} to {shown(numeric[-1])} is one {ours}, say --map {ours}=*"
+    return ""
+
+
+def _holds_numbers(series: pl.Series) -> bool:
+    held = series.drop_nulls().cast(pl.String)
+    return len(held) > 0 and held.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).null_count() == 0

@@ -14,7 +14,16 @@ from dataclasses import dataclass
 from ..errors import BadTable, UnknownName
 from ..tables import Schema, shown
 
-__all__ = ["RATING_WORDS", "SCORE_WORDS", "SIDES", "VOTE_WORDS", "Match", "holds_votes", "match_columns"]
+__all__ = [
+    "RATING_WORDS",
+    "SCORE_WORDS",
+    "SIDES",
+    "VOTE_WORDS",
+    "Match",
+    "holds_votes",
+    "match_columns",
+    "winner_and_loser",
+]
 
 
 def _words(text: str) -> list[str]:
@@ -55,6 +64,14 @@ SIDES: tuple[tuple[str, str], ...] = (
 )
 """Names that the two sides of a pair go by, in our spelling."""
 
+_WINNERS = (
+    ("winner", "loser"),
+    ("winner_id", "loser_id"),
+    *((f"winner_{stem}", f"loser_{stem}") for stem in _STEMS),
+    *((f"winning_{stem}", f"losing_{stem}") for stem in _STEMS),
+    ("chosen", "rejected"),
+)
+
 
 @dataclass(frozen=True)
 class Match:
@@ -92,6 +109,11 @@ def match_columns(
     notes: list[str] = []
     for ours, name in columns.items():
         if ours not in schema.names:
+            meant = [known for known, synonyms in words.items() if _plain(ours) in synonyms and known not in columns]
+            if meant:
+                raise UnknownName(
+                    f"'{shown(ours)}' is our {meant[0]}; write {meant[0]}={shown(name)}", where=shown(ours)
+                )
             near = difflib.get_close_matches(ours, schema.names, n=1, cutoff=0.75)
             if near or not ours.strip():
                 raise UnknownName.among(ours, schema.names, "column of ours")
@@ -132,6 +154,8 @@ def match_columns(
 def holds_votes(names: Iterable[str], columns: Mapping[str, str] | None = None) -> bool:
     """Whether a table holds answers to pairs: the map says so, or two of its columns are named as sides are.
 
+    Columns for winner and loser are sides too.
+
     Args:
         names: columns of the file.
         columns: our column -> the file's, as the caller said.
@@ -140,8 +164,30 @@ def holds_votes(names: Iterable[str], columns: Mapping[str, str] | None = None) 
         return True
     if {"item", "value"} & set(columns or {}):
         return False
+    names = list(names)
+    if winner_and_loser(names, columns) is not None:
+        return True
     plain = {_plain(name) for name in names}
-    return any(a in plain and b in plain for a, b in (("left", "right"), *SIDES))
+    third = {b: f"{b[:-1]}3" for _, b in SIDES if b.endswith("2")}  # img1, img2, img3: a wide table, not a pair
+    return any(a in plain and b in plain and third.get(b) not in plain for a, b in (("left", "right"), *SIDES))
+
+
+def winner_and_loser(names: Sequence[str], columns: Mapping[str, str] | None = None) -> tuple[str, str] | None:
+    """The columns of a file that hold who won and who lost, where it has no sides of its own; else None.
+
+    Args:
+        names: columns of the file.
+        columns: our column -> the file's, as the caller said; `winner=...,loser=...` names these two.
+    """
+    columns = columns or {}
+    if {"winner", "loser"} <= set(columns):
+        return columns["winner"], columns["loser"]
+    plain = {_plain(name): name for name in reversed(names)}
+    sided = any(a in plain and b in plain for a, b in (("left", "right"), *SIDES))
+    if sided or {"left", "right", "choice", "item", "value"} & set(columns):
+        return None
+    found = [(plain[won], plain[lost]) for won, lost in _WINNERS if won in plain and lost in plain]
+    return found[0] if len(found) == 1 else None
 
 
 def _match_sides(open_names: Sequence[str], theirs: dict[str, str], notes: list[str]) -> list[str]:
