@@ -107,7 +107,7 @@ def test_answers_may_lie_elsewhere(cli: Cli, votes_here: Path) -> None:
     before = Path("votes.csv").read_bytes()
     Path("answers.csv").rename("../raw.csv")
     Path("votes.csv").unlink()
-    assert "no file 'answers.csv'" in cli("collect").refusal
+    assert "no answers.csv in '.'; put people's answers there, name them by --answers" in cli("collect").refusal
     assert cli("collect", "--answers", "../raw.csv").code == 0
     assert Path("votes.csv").read_bytes() == before
 
@@ -167,9 +167,11 @@ def test_a_simulation_that_cannot_be_is_refused(cli: Cli, votes_here: Path, word
 def test_missing_parts_are_named_with_their_file(cli: Cli, votes_here: Path) -> None:
     Path("plan.csv").unlink()
     for verb in ("simulate", "collect"):
-        assert "no file 'plan.csv'" in cli(verb).refusal
+        assert "no plan.csv in '.'; run: paragone plan . first" in cli(verb).refusal
     Path("study.toml").unlink()
-    assert "no file 'study.toml'" in cli("plan").refusal
+    refused = cli("plan").refusal
+    assert "no study.toml in '.', which says what is asked; start from: paragone plan --example > study.toml" in refused
+    assert "docs/tutorial-votes.md" in refused
     assert "no folder" in cli("plan", "nowhere").refusal or "nowhere" in cli("plan", "nowhere").refusal
 
 
@@ -201,3 +203,24 @@ def test_a_whole_study_of_each_kind_is_scored(tmp_path: Path, voted: Path, monke
     document = json.loads(said.out)
     assert document["notes"]["method"] == "unified"
     assert len(document["scores"]) == 12
+
+
+def test_the_example_of_a_study_can_be_planned_as_it_stands_and_with_its_ratings(cli: Cli, votes_here: Path) -> None:
+    example = cli("plan", "nowhere", "--example")
+    assert (example.code, example.err) == (0, "")
+    Path("study.toml").write_text(example.out)
+    assert cli("plan").code == 0
+    assert set(pl.read_csv("plan.csv")["stage"]) == {"within", "across"}
+    head, _, rated = example.out.partition("# [[stage]]\n")
+    lines = ["[[stage]]", *(line.removeprefix("# ") for line in rated.splitlines())]
+    Path("study.toml").write_text(head + "\n".join(lines))
+    assert cli("plan").code == 0
+    assert set(pl.read_csv("plan.csv")["stage"]) == {"within", "across", "rated"}
+
+
+@pytest.mark.parametrize(("old", "new"), [('kind = "pairs"', 'kind = "rating"'), ('kind = "pairs"\n', "")])
+def test_a_kind_of_stage_that_is_not_there_is_refused_with_those_that_are(
+    cli: Cli, votes_here: Path, old: str, new: str
+) -> None:
+    Path("study.toml").write_text(PAIRS.replace(old, new, 1))
+    assert cli("plan").refusal.endswith('; kind is "pairs" or "ratings"')

@@ -16,16 +16,23 @@ _FOLDER = click.Path(path_type=Path)
 @click.command()
 @click.argument("folder", type=_FOLDER, default=Path())
 @click.option("-o", "--output", type=_FOLDER, help="Where the plan goes; default: plan.csv of the folder.")
+@click.option("--example", is_flag=True, help="Print a commented study.toml to start from, and do nothing else.")
 @json_option
 @quiet_option
-def plan(folder: Path, output: Path | None, as_json: bool, quiet: bool) -> None:
+def plan(folder: Path, output: Path | None, example: bool, as_json: bool, quiet: bool) -> None:
     """Deal the trials of a study: who is shown what, in which order.
 
     Reads benchmark.toml, items.csv and study.toml of FOLDER, writes plan.csv, and prints what the plan asks of people:
-    trials and minutes a person, participants to recruit, exposure of items and cells.
+    trials and minutes a person, participants to recruit, exposure of items and cells. A study.toml to start from:
+    paragone plan --example > my-benchmark/study.toml
 
     Example: paragone plan my-benchmark
     """
+    if example:
+        from ..loop.example import EXAMPLE
+
+        click.echo(EXAMPLE, nl=False)
+        return
     from ..loop import study
 
     made, costs = study.make_plan(folder)

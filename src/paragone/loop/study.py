@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from ..benchmark import Benchmark
-from ..design import Cost, RatingStage, cost, plan, read_study
-from ..errors import WouldOverwrite
+from ..design import Cost, PairStage, RatingStage, Study, cost, plan, read_study
+from ..errors import BadConfig, NotFound, WouldOverwrite
 from ..observers import Observers, latent_scores, simulate
 from ..plan import Plan
 from ..scores import Scores
@@ -28,9 +28,33 @@ def make_plan(folder: Path) -> tuple[Plan, Cost]:
         NotFound, BadTable, BadConfig, UnknownName: a file is missing or breaks its contract.
     """
     benchmark = Benchmark.read(folder)
-    study = read_study(folder / "study.toml")
+    study = _study(folder)
     made = plan(benchmark, study)
     return made, cost(made, benchmark, study)
+
+
+def _study(folder: Path) -> Study:
+    path = folder / "study.toml"
+    if not path.is_file():
+        raise NotFound(
+            f"no study.toml in '{folder}', which says what is asked; start from: paragone plan --example > {path} "
+            "(docs/tutorial-votes.md explains it)",
+            where=str(path),
+        )
+    try:
+        return read_study(path)
+    except BadConfig as error:
+        if "kind" not in error.message:
+            raise
+        kinds = " or ".join(f'"{record.__struct_config__.tag}"' for record in (PairStage, RatingStage))
+        raise BadConfig(f"{error.message}; kind is {kinds}", where=error.where) from error
+
+
+def _planned(folder: Path) -> Plan:
+    path = folder / "plan.csv"
+    if not path.is_file():
+        raise NotFound(f"no plan.csv in '{folder}'; run: paragone plan {folder} first", where=str(path))
+    return Plan.read(path)
 
 
 def simulate_folder(
@@ -53,7 +77,7 @@ def simulate_folder(
     """
     _no_people_lost(folder / "answers.csv")
     benchmark = Benchmark.read(folder)
-    made = Plan.read(folder / "plan.csv")
+    made = _planned(folder)
     truth = Scores.read(latent) if latent else latent_scores(_asked(benchmark, folder / "study.toml"), seed=seed)
     low, high, step = _scale(folder / "study.toml")
     observers = Observers(taste_sd=taste, careless=careless, low=low, high=high, step=step)
@@ -94,9 +118,16 @@ def collect_folder(folder: Path, *, answers: Path | None = None) -> tuple[list[P
     Returns:
         The files written, and notes: answers read, doubles left out, missing.
     """
+    made = _planned(folder)
     raw = answers or folder / "answers.csv"
+    if answers is None and not raw.is_file():
+        raise NotFound(
+            f"no answers.csv in '{folder}'; put people's answers there, name them by --answers, or run: "
+            f"paragone simulate {folder}",
+            where=str(raw),
+        )
     frame = read_answers(raw)
-    found = collect(Plan.read(folder / "plan.csv"), frame, where=raw.name)
+    found = collect(made, frame, where=raw.name)
     if (folder / "benchmark.toml").is_file():
         benchmark = Benchmark.read(folder)
         simulated = bool(_simulated(frame).any())
