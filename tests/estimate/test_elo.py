@@ -80,9 +80,11 @@ def test_an_item_never_compared_has_no_rating(comparisons):
     assert made.notes["self_pairs"] == 1
 
 
-@pytest.mark.parametrize(("option", "value"), [("k", 0.0), ("scale", -1.0), ("base", 1.0), ("k", float("nan"))])
+@pytest.mark.parametrize(
+    ("option", "value"), [("k", 0.0), ("scale", -1.0), ("base", 1.0), ("k", float("nan")), ("initial", float("inf"))]
+)
 def test_impossible_options_are_refused(comparisons, option, value):
-    with pytest.raises(BadConfig, match=f"elo: {option} is {value}; it must be above"):
+    with pytest.raises(BadConfig, match=f"elo: {option} = '{value}' is not between"):
         elo(comparisons([0], [1]), **{option: value})
 
 

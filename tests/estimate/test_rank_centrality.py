@@ -229,9 +229,9 @@ def test_an_unseen_item_is_nan_and_moves_nobody(comparisons):
     assert wider.notes["unseen"].tolist() == [5, 6]
 
 
-@pytest.mark.parametrize("prior", [0.0, -1.0, np.nan, np.inf])
-def test_a_prior_must_be_above_zero(comparisons, prior):
-    with pytest.raises(BadConfig, match="is not above 0; for none take rank-centrality-plain"):
+@pytest.mark.parametrize("prior", [0.0, -1.0, np.nan, np.inf, 1e308, 1e-320])
+def test_a_prior_must_be_in_its_range(comparisons, prior):
+    with pytest.raises(BadConfig, match="is not between 1e-09 and 1e\\+06; for no prior take rank-centrality-plain"):
         rank_centrality(comparisons([0, 1], [1, 0]), prior=prior)
 
 

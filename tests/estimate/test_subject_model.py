@@ -212,7 +212,7 @@ def test_the_limit_is_an_error_and_not_an_answer():
 
 def test_impossible_options_are_refused():
     data, _, _ = simulated(10)
-    with pytest.raises(BadConfig, match="prior = -1"):
+    with pytest.raises(BadConfig, match="prior = '-1' is not 0 or between"):
         p910(data, prior=-1)
     with pytest.raises(BadConfig, match="stderr = 'both'"):
         p910(data, stderr="both")

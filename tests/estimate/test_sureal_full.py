@@ -140,7 +140,7 @@ def test_a_limit_an_exact_fit_and_impossible_options_are_errors(opinions):
         sureal(data, prior=0, max_iterations=2)
     with pytest.raises(TooFew, match="no variance to divide"):
         sureal(opinions([0, 1, 0, 1], [0, 0, 1, 1], [1, 2, 2, 3]))
-    with pytest.raises(BadConfig, match="prior = nan"):
+    with pytest.raises(BadConfig, match="prior = 'nan' is not 0 or between"):
         sureal(data, prior=float("nan"))
     with pytest.raises(BadConfig, match="split = 'half'"):
         sureal(data, split="half")

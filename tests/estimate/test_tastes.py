@@ -228,7 +228,7 @@ def test_an_undefeated_item_needs_the_ridge(comparisons):
     with pytest.raises(NotConnected, match="never lost: item 0"):
         tastes(data)
     assert np.argmax(tastes(data, ridge=1.0).score) == 0
-    with pytest.raises(BadConfig, match="ridge is -1"):
+    with pytest.raises(BadConfig, match=r"ridge = '-1\.0' is not 0 or between"):
         tastes(data, ridge=-1.0)
 
 

@@ -215,7 +215,7 @@ def test_what_does_not_fit_together_is_refused(comparisons, opinions):
     rated = opinions([0, 0, 1], [0, 1, 0], [1, 2, 3], n=2)
     with pytest.raises(BadInput, match="votes speak of 3 items, ratings of 2"):
         unified(comparisons([0, 1], [1, 0], n=3), rated)
-    with pytest.raises(BadInput, match="a value or weight is not finite"):
+    with pytest.raises(BadInput, match="rating 1 is nan"):
         unified(comparisons([0, 1], [1, 0]), rated._replace(value=np.array([1, np.nan, 3])))
 
 

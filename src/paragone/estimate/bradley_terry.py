@@ -15,6 +15,7 @@ from paragone.errors import BadConfig, NotConverged, TooFew
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
 from paragone.estimate.bootstrap_pairs import under_weights
 from paragone.estimate.edges import Edges, aggregate, check_connected, compacted, tally
+from paragone.estimate.limits import require_within
 from paragone.stats.laplacian import Laplacian, Shape, shape_of
 
 __all__ = [
@@ -40,6 +41,7 @@ GRADIENT = 1e-9
 FARTHEST = 700.0
 """Log-odds are cut here inside exp, which would overflow soon after."""
 STEPS = 100
+_SPREADS = (1e-3, 1e3)  # logits; below, the votes say nothing, above, the prior does not
 STDERR_ITEMS = 500
 """Up to here an (n, n) inverse costs about as little as the fit, so standard errors come with the scores."""
 
@@ -86,15 +88,15 @@ def bradley_terry_ridge(comparisons: Comparisons, *, sd: float = 3.0, covariance
 
     Args:
         comparisons: as in `bradley_terry`.
-        sd: standard deviation of the prior around 0, in logits, > 0. The default, 3, lets two items differ by 4 logits
-            (50 : 1) without much pull.
+        sd: standard deviation of the prior around 0, in logits, 0.001 to 1000. The default, 3, lets two items
+            differ by 4 logits (50 : 1) without much pull.
         covariance: as in `bradley_terry`.
 
     Returns:
         As `bradley_terry`; `log_likelihood` leaves the prior out, `max_gradient` includes it. Notes also hold `sd`.
 
     Raises:
-        BadConfig: sd is not above 0, or an unknown covariance.
+        BadConfig: sd is out of its range, or an unknown covariance.
         NotConnected: the pairs leave the items in several groups.
         NotConverged: the gradient did not vanish.
         TooFew: no two different items were compared.
@@ -177,8 +179,7 @@ def replicate_bradley_terry_ridge(
 
 
 def _ridge(sd: float) -> float:
-    if not (sd > 0 and np.isfinite(sd)):
-        raise BadConfig(f"bradley-terry-ridge: sd = '{sd}' is not above 0; give the prior's spread in logits")
+    require_within("sd", sd, *_SPREADS, where="bradley-terry-ridge", advice="give the prior's spread in logits")
     return 1.0 / sd**2
 
 
@@ -367,6 +368,9 @@ BRADLEY_TERRY_RIDGE = Estimator(
     replicate=replicate_bradley_terry_ridge,
     shrinks=True,
     connected="weakly",
-    options={"sd": "standard deviation of the prior around 0, in logits, > 0; default 3", "covariance": _COVARIANCE},
+    options={
+        "sd": "standard deviation of the prior around 0, in logits, 0.001 to 1000; default 3",
+        "covariance": _COVARIANCE,
+    },
 )
 """Maximum a posteriori."""

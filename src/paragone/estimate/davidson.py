@@ -13,6 +13,7 @@ from paragone.errors import BadInput, NotConnected, NotConverged
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
 from paragone.estimate.counts import Counts, Recount, centred_inverse, count, laplacian, spread, spread_square
 from paragone.estimate.edges import check_connected, is_connected
+from paragone.estimate.limits import LOOSEST, require_iterating
 from paragone.estimate.newton import Point, climb
 
 __all__ = ["DAVIDSON", "davidson", "davidson_covariance", "davidson_likelihood", "davidson_replicate"]
@@ -30,8 +31,8 @@ def davidson(comparisons: Comparisons, *, tolerance: float = 1e-9, max_iteration
     Args:
         comparisons: answers with outcome 1, 0 or 0.5 (a tie); `weight` multiplies each answer's log-likelihood.
             Self-pairs carry no information about scores and are left out.
-        tolerance: the climb ends when a full Newton step moves no score further than this, in logits.
-        max_iterations: Newton steps allowed.
+        tolerance: the climb ends when a full Newton step moves no score further than this, in logits; above 0, up to 0.1.
+        max_iterations: Newton steps allowed, >= 1.
 
     Returns:
         Scores in logits, (n,), mean 0 over the compared items; NaN for items that were never compared. stderr from the
@@ -43,6 +44,7 @@ def davidson(comparisons: Comparisons, *, tolerance: float = 1e-9, max_iteration
         NotConnected: some score or nu would be infinite: groups that never met, a set of items that never lost, or
             nothing that holds nu (every circle of answers has at least as many ties as wins).
         BadInput: an outcome is not 0, 0.5 or 1.
+        BadConfig: the tolerance or `max_iterations` is out of its range.
         NotConverged: `max_iterations` was too few.
         TooFew: no pair of different items.
 
@@ -51,6 +53,7 @@ def davidson(comparisons: Comparisons, *, tolerance: float = 1e-9, max_iteration
         65(329), 1970, eq. 2.4. The fixed point of Newman, "Efficient Computation of Rankings from Pairwise
         Comparisons", JMLR 24, 2023, section 4 is the same maximum; Newman's v is nu / 2.
     """
+    require_iterating(tolerance, max_iterations, loosest=LOOSEST)
     counts = _counts(comparisons)
     graph = check_connected(counts.edges, strongly=True)
     tied = float(counts.tied.sum())
@@ -251,7 +254,7 @@ DAVIDSON = Estimator(
     connected="strongly",
     likelihood=davidson_likelihood,
     options={
-        "tolerance": "largest move of a score in the last Newton step, logits, > 0; default 1e-9",
+        "tolerance": "largest move of a score in the last Newton step, logits, above 0, up to 0.1; default 1e-9",
         "max_iterations": "Newton steps allowed, >= 1; default 100",
     },
 )

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from paragone.errors import BadConfig, TooFew
+from paragone.errors import TooFew
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats, Ints
 from paragone.estimate.edges import aggregate
+from paragone.estimate.limits import require_within
 
 __all__ = ["ELO", "elo", "elo_replicate"]
+
+_RANGES = {"k": (1e-6, 1e6), "scale": (1e-3, 1e6), "base": (1.001, 1e6), "initial": (-1e6, 1e6)}
 
 
 def elo(
@@ -27,24 +30,24 @@ def elo(
     Args:
         comparisons: answers in the order in which they were given; a tie is an outcome of 0.5, `weight` multiplies K (0
             skips the answer) and `temperature` the scale. Self-pairs change nothing.
-        k: largest move of a rating by one answer of weight 1, in points, > 0.
-        scale: difference in points at which the odds are `base` to 1, > 0.
-        base: those odds, > 1.
-        initial: where every item starts, points.
+        k: largest move of a rating by one answer of weight 1, in points, 1e-6 to 1e6.
+        scale: difference in points at which the odds are `base` to 1, 1e-3 to 1e6.
+        base: those odds, 1.001 to 1e6.
+        initial: where every item starts, points, -1e6 to 1e6.
 
     Returns:
         Ratings in points, (n,); the mean over the compared items stays `initial`. NaN for items never compared. No
         stderr. Notes: order, unseen, self_pairs.
 
     Raises:
-        BadConfig: k, scale or base is out of range.
+        BadConfig: k, scale, base or initial is out of range.
         TooFew: no pair of different items.
         BadInput: an index, outcome, weight or temperature is out of range.
 
     Source:
         Elo, "The Rating of Chessplayers, Past and Present", 1978, section 1.6; defaults as in evalica 0.4.2.
     """
-    _check(k, scale, base)
+    _check(k, scale, base, initial)
     edges = aggregate(comparisons)
     rows = _rows(comparisons)
     steepness = log(base) / scale
@@ -84,7 +87,7 @@ def elo_replicate(
 
     A participant who counts twice moves ratings by twice K. Items whose answers all have weight 0 are NaN.
     """
-    _check(k, scale, base)
+    _check(k, scale, base, initial)
     rows = _rows(comparisons)
     if not rows.size:
         raise TooFew("no answer compares two different items; nothing to score")
@@ -117,10 +120,9 @@ def _rows(comparisons: Comparisons) -> Ints:
     return rows
 
 
-def _check(k: float, scale: float, base: float) -> None:
-    for name, value, low in (("k", k, 0.0), ("scale", scale, 0.0), ("base", base, 1.0)):
-        if not low < value < np.inf:
-            raise BadConfig(f"elo: {name} is {value}; it must be above {low:g} and finite", where=name)
+def _check(k: float, scale: float, base: float, initial: float) -> None:
+    for name, value in (("k", k), ("scale", scale), ("base", base), ("initial", initial)):
+        require_within(name, value, *_RANGES[name], where="elo")
 
 
 ELO = Estimator(
@@ -133,9 +135,9 @@ ELO = Estimator(
     replicate=elo_replicate,
     ordered=True,
     options={
-        "k": "largest move of a rating by one answer, points, > 0; default 4",
-        "scale": "difference at which the odds are base to 1, points, > 0; default 400",
-        "base": "those odds, > 1; default 10",
-        "initial": "where every item starts, points; default 1000",
+        "k": "largest move of a rating by one answer, points, 1e-6 to 1e6; default 4",
+        "scale": "difference at which the odds are base to 1, points, 1e-3 to 1e6; default 400",
+        "base": "those odds, 1.001 to 1e6; default 10",
+        "initial": "where every item starts, points, -1e6 to 1e6; default 1000",
     },
 )

@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 
 from paragone.errors import BadInput, NotConnected, TooFew
 from paragone.estimate.arrays import Estimate, Floats, Ints, Opinions
+from paragone.estimate.limits import require_within_reach
 
 __all__ = [
     "Incidence",
@@ -68,12 +69,10 @@ def usable(opinions: Opinions) -> Opinions:
     """The ratings that count: rows of weight 0 are left out.
 
     Raises:
-        BadInput: a value is missing or infinite, or a weight is negative.
+        BadInput: a value is missing, infinite or beyond +-1e100, or a weight is negative.
         TooFew: nothing is left.
     """
-    bad = np.flatnonzero(~np.isfinite(opinions.value))
-    if bad.size:
-        raise BadInput(f"rating {bad[0]} is {opinions.value[bad[0]]}; leave missing ratings out")
+    require_within_reach(opinions.value)
     if not (np.isfinite(opinions.weight).all() and (opinions.weight >= 0).all()):
         raise BadInput("weights of ratings must be numbers of at least 0")
     kept = opinions.weight > 0

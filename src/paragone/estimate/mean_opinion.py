@@ -10,12 +10,15 @@ import numpy as np
 from paragone.errors import BadConfig, TooFew
 from paragone.estimate.arrays import Estimate, Estimator, Floats, Ints, Opinions
 from paragone.estimate.incidence import averaged, item_means, picked, usable
+from paragone.estimate.limits import require_within
 from paragone.estimate.zscore import dropped, rescaled, standardise
 
 __all__ = ["DMOS", "MOS", "dmos", "mos"]
 
 Against = Literal["own", "mean"]
 Standardised = Literal["no", "participant", "session"]
+
+_FARTHEST_ANCHOR = 1e9  # beyond it, adding the anchor rounds the ratings away
 
 
 def mos(opinions: Opinions) -> Estimate:
@@ -59,7 +62,7 @@ def dmos(
         against: 'own' takes the participant's own rating of the reference, from the same session or, where that has
             none, the mean over their other sessions; 'mean' takes the reference's mean over everybody.
         anchor: what an item equal to its reference gets, in the unit of the ratings: the best rating of the scale (5 on
-            five points); 0 gives plain differences. Without effect on standardised differences.
+            five points); 0 gives plain differences; within +-1e9. Without effect on standardised differences.
         standardised: 'no', or whose mean and standard deviation the differences are divided by: 'participant' or
             'session'; the result is then 100 (z + 3) / 6.
 
@@ -70,7 +73,7 @@ def dmos(
         reference), `reference_from_other_session` (ratings), `participants_dropped`.
 
     Raises:
-        BadConfig: an option has another word.
+        BadConfig: an option has another word, or the anchor is out of its range.
         TooFew: no item has a reference that was rated.
 
     Source:
@@ -89,6 +92,7 @@ def _differences(
         raise BadConfig(f"against = '{against}' is not one of own, mean", where="against")
     if standardised not in ("no", "participant", "session"):
         raise BadConfig(f"standardised = '{standardised}' is not one of no, participant, session", where="standardised")
+    require_within("anchor", anchor, -_FARTHEST_ANCHOR, _FARTHEST_ANCHOR, where="dmos")
     reference = _references(data)
     kept = picked(data, reference[data.item] >= 0)
     if against == "own":
@@ -188,7 +192,7 @@ DMOS = Estimator(
     replicate=_dmos_replicate,
     options={
         "against": "own (the participant's own rating of the reference; default) or mean (the reference's mean)",
-        "anchor": "score of an item equal to its reference, in the unit of the ratings; default 5",
+        "anchor": "score of an item equal to its reference, in the unit of the ratings, within +-1e9; default 5",
         "standardised": "no (default), participant or session: differences divided by whose spread, as 100(z+3)/6",
     },
 )

@@ -10,6 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from paragone.errors import NotConverged
 from paragone.estimate.arrays import Floats
+from paragone.estimate.limits import LOOSEST, require_iterating
 
 __all__ = ["DENSE", "Point", "Summit", "climb"]
 
@@ -75,14 +76,16 @@ def climb(
     Args:
         at: the function, its first derivatives and minus its second ones at a point (k,).
         start: (k,) where to begin; not written to.
-        tolerance: the climb ends after a full step of which no coordinate is longer than this.
-        max_iterations: steps allowed.
+        tolerance: the climb ends after a full step of which no coordinate is longer than this, in (0, 0.1].
+        max_iterations: steps allowed, >= 1.
         longest: no coordinate moves further than this in one step, in the unknowns' own unit.
         watch: called with the unknowns after every 25 steps and at the end; raises where they flee to infinity.
 
     Raises:
+        BadConfig: the tolerance or `max_iterations` is out of its range.
         NotConverged: `max_iterations` steps did not end the climb, or no step could raise the value.
     """
+    require_iterating(tolerance, max_iterations, loosest=LOOSEST)
     x = np.array(start, dtype=np.float64)
     here = at(x)
     trace = [here.value]

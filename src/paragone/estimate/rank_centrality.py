@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from paragone.errors import BadConfig
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats, Ints
 from paragone.estimate.bootstrap_pairs import under_weights
 from paragone.estimate.edges import Edges, aggregate, check_connected, compacted
+from paragone.estimate.limits import require_within
 from paragone.stats.laplacian import shape_of
 from paragone.stats.spectrum import spectral_gap
 from paragone.stats.stationary import Balance, Flows, balance
@@ -25,6 +25,8 @@ __all__ = [
     "replicate_rank_centrality",
     "replicate_rank_centrality_plain",
 ]
+
+_PRIORS = (1e-9, 1e6)  # pseudo-wins; fewer are lost in rounding, more leave the votes without a say
 
 
 def rank_centrality(comparisons: Comparisons, *, prior: float = 0.5) -> Estimate:
@@ -42,7 +44,7 @@ def rank_centrality(comparisons: Comparisons, *, prior: float = 0.5) -> Estimate
 
     Args:
         comparisons: m judged pairs over n items; a tie counts half to each side.
-        prior: pseudo-wins given to both sides of every *compared* pair, > 0. An item that never lost then no longer
+        prior: pseudo-wins given to both sides of every *compared* pair, 1e-9 to 1e6. An item that never lost then no longer
             absorbs the walk, and pairs that nobody compared stay out of it.
 
     Returns:
@@ -52,7 +54,7 @@ def rank_centrality(comparisons: Comparisons, *, prior: float = 0.5) -> Estimate
         |inflow / outflow - 1|).
 
     Raises:
-        BadConfig: the prior is not above 0.
+        BadConfig: the prior is out of its range.
         NotConnected: the pairs leave the items in several groups.
         NotConverged: the iteration stalled.
         TooFew: no two different items were compared.
@@ -61,8 +63,7 @@ def rank_centrality(comparisons: Comparisons, *, prior: float = 0.5) -> Estimate
         Negahban, Oh and Shah, "Rank Centrality: Ranking from Pairwise Comparisons", Operations Research 65(1), 2017,
         section 2; the prior is their regularisation (section 2.2) kept to compared pairs; temperatures are ours.
     """
-    if not prior > 0 or not np.isfinite(prior):
-        raise BadConfig(f"rank-centrality: prior = '{prior}' is not above 0; for none take rank-centrality-plain")
+    _require_prior(prior)
     return _estimate(aggregate(comparisons), prior)
 
 
@@ -105,6 +106,8 @@ def replicate_rank_centrality(comparisons: Comparisons, weights: Floats, *, prio
     Raises:
         NotConnected, NotConverged, TooFew: the full sample already cannot be scored.
     """
+    if prior:
+        _require_prior(prior)
     return under_weights(
         comparisons, weights, lambda edges, start: _scored(edges, prior, start)[0], strongly=prior == 0
     )
@@ -113,6 +116,11 @@ def replicate_rank_centrality(comparisons: Comparisons, weights: Floats, *, prio
 def replicate_rank_centrality_plain(comparisons: Comparisons, weights: Floats) -> Floats:
     """As `replicate_rank_centrality` with prior 0."""
     return replicate_rank_centrality(comparisons, weights, prior=0.0)
+
+
+def _require_prior(prior: float) -> None:
+    advice = "for no prior take rank-centrality-plain"
+    require_within("prior", prior, *_PRIORS, where="rank-centrality", advice=advice)
 
 
 def _estimate(edges: Edges, prior: float) -> Estimate:
@@ -175,7 +183,7 @@ RANK_CENTRALITY = Estimator(
     replicate=replicate_rank_centrality,
     shrinks=True,
     connected="weakly",
-    options={"prior": "pseudo-wins given to both sides of every compared pair, > 0, in votes; default 0.5"},
+    options={"prior": "pseudo-wins given to both sides of every compared pair, 1e-9 to 1e6 votes; default 0.5"},
 )
 """The default way of scoring votes."""
 

@@ -11,14 +11,17 @@ from scipy.special import chdtri
 from paragone.errors import BadConfig, NotConverged, TooFew
 from paragone.estimate.arrays import Estimate, Estimator, Floats, Opinions
 from paragone.estimate.incidence import Incidence, incidence, joined, require_connected, usable
+from paragone.estimate.limits import require_iterating, require_within
 from paragone.estimate.two_way import two_way
 
-__all__ = ["P910", "PRIOR", "middle_variance", "p910"]
+__all__ = ["P910", "PRIOR", "PRIORS", "middle_variance", "p910"]
 
 Stderr = Literal["item", "model"]
 
 PRIOR = 5.0
 """Imagined ratings of each participant; our choice: never worse than a plain mean at 3 to 24 ratings an item."""
+PRIORS = (1e-6, 1e6)
+"""Imagined ratings allowed, beside 0: fewer hold nothing, more leave nothing to learn."""
 
 _EPSILON = 1e-8  # rating^2, added to every variance in Annex E
 _SWEEPS = 150  # alternating sweeps before exact least squares takes over; full tables need about 15
@@ -57,12 +60,12 @@ def p910(
 
     Args:
         opinions: k ratings; the mean weight of a participant's rows says how often that participant counts.
-        prior: imagined ratings for each participant, >= 0; 0 is exactly the published alternating projection.
+        prior: imagined ratings for each participant, 1e-6 to 1e6; 0 is exactly the published alternating projection.
         stderr: 'item' is v_j / sqrt(ratings of j), v_j the residual deviation at the item, as published (NaN for an
             item with one rating), and goes with the t quantile at `df`: the normal one covers 72 % instead of 95 at
             three ratings an item, t covers 92; 'model' is 1 / sqrt(sum over its ratings of 1 / v_i^2), normal.
-        tolerance: the fit ends when the scores move by less (Euclidean length, rating scale).
-        max_iterations: sweeps allowed.
+        tolerance: the fit ends when the scores move by less (Euclidean length, rating scale), > 0.
+        max_iterations: sweeps allowed, >= 1.
 
     Returns:
         Scores (n,) on the rating scale at mean bias 0; NaN for an item never rated. Notes: `participant_bias` and its
@@ -82,7 +85,7 @@ def p910(
         ITU-T P.910 (2023), Annex E; ITU-R BT.500-15, Annex 1; Li et al., "A Simple Model for Subject Behavior in
         Subjective Experiments", 2020. The prior is ours.
     """
-    _check(prior, stderr)
+    _check(prior, stderr, tolerance, max_iterations)
     data = usable(opinions)
     require_connected(data)
     table = incidence(data)
@@ -104,9 +107,9 @@ _CURE = "set prior above 0 (5 is the default), or leave that participant out"
 _SLOWER = "raise max_iterations or the tolerance"
 
 
-def _check(prior: float, stderr: str) -> None:
-    if not (math.isfinite(prior) and prior >= 0):
-        raise BadConfig(f"prior = {prior} is not a number of ratings >= 0", where="prior")
+def _check(prior: float, stderr: str, tolerance: float, max_iterations: int) -> None:
+    require_within("prior", prior, *PRIORS, zero=True, where="p910")
+    require_iterating(tolerance, max_iterations)
     if stderr not in ("item", "model"):
         raise BadConfig(f"stderr = '{stderr}' is not one of item, model", where="stderr")
 
@@ -288,7 +291,7 @@ def _replicate(
     max_iterations: int = 1000,
 ) -> Floats:
     """Scores under r reweightings of participants; the prior's variance stays that of the full data."""
-    _check(prior, stderr)
+    _check(prior, stderr, tolerance, max_iterations)
     data = usable(opinions)
     table = incidence(data)
     variance = middle_variance(table)
@@ -343,7 +346,7 @@ P910 = Estimator(
     likelihood=_likelihood,
     connected="weakly",
     options={
-        "prior": "imagined ratings that pull each inconsistency to the middle one, >= 0; default 5; 0: none",
+        "prior": "imagined ratings that pull each inconsistency to the middle one, 1e-6 to 1e6; default 5; 0: none",
         "stderr": "item (residual deviation at the item; default) or model (from the inconsistencies)",
         "tolerance": "the fit ends when the scores move by less, in the rating's unit; default 1e-8",
         "max_iterations": "sweeps allowed; default 1000",

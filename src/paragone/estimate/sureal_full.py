@@ -11,7 +11,8 @@ from scipy import linalg
 from paragone.errors import BadConfig, NotConverged, TooFew
 from paragone.estimate.arrays import Estimate, Estimator, Floats, Opinions
 from paragone.estimate.incidence import Incidence, incidence, require_connected, usable
-from paragone.estimate.subject_model import PRIOR, middle_variance
+from paragone.estimate.limits import require_iterating, require_within
+from paragone.estimate.subject_model import PRIOR, PRIORS, middle_variance
 from paragone.estimate.two_way import two_way
 
 __all__ = ["SUREAL", "sureal"]
@@ -67,13 +68,13 @@ def sureal(
 
     Args:
         opinions: k ratings; `content` gives the content of each item. With one content the model is that of 'p910'.
-        prior: imagined ratings for each participant at the middle participant's variance, >= 0, as in 'p910'; 0 is
-            SUREAL's own model. Above 0 the prior settles the split: the common amount is the people's.
+        prior: imagined ratings for each participant at the middle participant's variance, 1e-6 to 1e6 or 0, as in 'p910';
+            0 is SUREAL's own model. Above 0 the prior settles the split: the common amount is the people's.
         split: where the common amount goes at prior = 0: 'contents' gives them all they can take (the most consistent
             participant gets v = 0, where SUREAL's solver ends too), 'participants' leaves the least ambiguous content
             a = 0.
-        tolerance: the fit ends when the scores move by less (Euclidean length, rating scale).
-        max_iterations: rounds allowed.
+        tolerance: the fit ends when the scores move by less (Euclidean length, rating scale), > 0.
+        max_iterations: rounds allowed, >= 1.
 
     Returns:
         Scores (n,) on the rating scale at mean bias 0, NaN for an item never rated; standard errors
@@ -93,7 +94,7 @@ def sureal(
         Li and Bampis, "Recover Subjective Quality Scores from Noisy Measurements", DCC 2017; solved here by exact least
         squares for s and b and Fisher scoring for v^2 and a^2 in turn.
     """
-    _check(prior, split)
+    _check(prior, split, tolerance, max_iterations)
     data = usable(opinions)
     require_connected(data)
     table = incidence(data)
@@ -102,7 +103,7 @@ def sureal(
         raise TooFew(
             "every rating is exactly score + bias; there is no variance to divide, use 'p910' or 'bias-removed'"
         )
-    fit = _climb(data, table, prior, middle, tolerance, max_iterations)
+    fit = _climb_in_unit(data, table, prior, middle, tolerance, max_iterations)
     if fit.moving >= tolerance:
         raise NotConverged(
             f"sureal: scores still move by {fit.moving:.1e} after {len(fit.trace)} rounds; "
@@ -111,11 +112,30 @@ def sureal(
     return _estimate(data, table, fit, prior, split)
 
 
-def _check(prior: float, split: str) -> None:
-    if not (math.isfinite(prior) and prior >= 0):
-        raise BadConfig(f"prior = {prior} is not a number of ratings >= 0", where="prior")
+def _check(prior: float, split: str, tolerance: float, max_iterations: int) -> None:
+    require_within("prior", prior, *PRIORS, zero=True, where="sureal")
+    require_iterating(tolerance, max_iterations)
     if split not in ("contents", "participants"):
         raise BadConfig(f"split = '{split}' is not one of contents, participants", where="split")
+
+
+def _climb_in_unit(data: Opinions, table: Incidence, prior: float, middle: float, tolerance: float, limit: int) -> _Fit:
+    """`_climb` on ratings in units of their own spread, since the information needs fourth powers of them.
+
+    The unit is a power of two, so that no digit changes on the way there and back.
+    """
+    unit = 2.0 ** round(math.log2(middle) / 2)
+    small = table._replace(total=table.total / unit, square=table.square / unit**2, centre=table.centre / unit)
+    fit = _climb(data._replace(value=data.value / unit), small, prior, middle / unit**2, tolerance / unit, limit)
+    ratings = float(data.weight.sum() + prior * table.copies.sum())
+    return _Fit(
+        fit.s * unit,
+        fit.b * unit,
+        fit.v2 * unit**2,
+        fit.a2 * unit**2,
+        tuple(value - ratings * math.log(unit) for value in fit.trace),
+        fit.moving * unit,
+    )
 
 
 def _climb(data: Opinions, table: Incidence, prior: float, middle: float, tolerance: float, limit: int) -> _Fit:
@@ -255,7 +275,7 @@ SUREAL = Estimator(
     shrinks=True,
     connected="weakly",
     options={
-        "prior": "imagined ratings that pull each inconsistency to the middle one, >= 0; default 5; 0: as SUREAL",
+        "prior": "imagined ratings that pull each inconsistency to the middle one, 1e-6 to 1e6; default 5; 0: as SUREAL",
         "split": "prior 0: whose the common variance is: contents (default, as SUREAL's solver) or participants",
         "tolerance": "the fit ends when the scores move by less, in the rating's unit; default 1e-8",
         "max_iterations": "rounds allowed; default 500",

@@ -8,10 +8,11 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, log_expit
 
-from paragone.errors import BadConfig, TooFew
+from paragone.errors import TooFew
 from paragone.estimate.arrays import Comparisons, Floats, Ints
 from paragone.estimate.counts import laplacian
 from paragone.estimate.edges import Edges, aggregate
+from paragone.estimate.limits import require_within
 from paragone.estimate.newton import Point, climb
 
 __all__ = ["Mixture", "Repeats"]
@@ -19,6 +20,7 @@ __all__ = ["Mixture", "Repeats"]
 _REACH = 8.0  # standard deviations at which the integral over tastes is cut, an error of 1e-15
 _WIDEST = 0.6  # step of the trapezoid rule in z; its error for the normal density alone is 1e-23
 _BLOCK = 20_000  # units integrated at once: 15 MB an array
+_RIDGES = (1e-6, 1e6)  # per logit^2, beside 0: less holds no score, more leaves the votes without a say
 _ENOUGH_PEOPLE = 20  # participants; from here the spread over them says more than the model does (our choice)
 
 
@@ -47,8 +49,7 @@ class Mixture:
     """
 
     def __init__(self, comparisons: Comparisons, ridge: float) -> None:
-        if not 0.0 <= ridge < np.inf:
-            raise BadConfig(f"bradley-terry-tastes: ridge is {ridge}; it must be 0 or more and finite", where="ridge")
+        require_within("ridge", ridge, *_RIDGES, zero=True, where="bradley-terry-tastes")
         c = comparisons
         self.ridge = ridge
         self.edges: Edges = aggregate(c)

@@ -9,6 +9,7 @@ import numpy as np
 from paragone.errors import NotConverged, TooFew
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
 from paragone.estimate.edges import check_connected, is_connected
+from paragone.estimate.limits import LOOSEST, require_iterating
 from paragone.estimate.newton import climb
 from paragone.estimate.taste_mixture import Mixture
 
@@ -33,9 +34,9 @@ def tastes(
         comparisons: answers; a tie counts half to each side. The mean weight of a participant's answers is how often
             the participant counts; weights within a participant say how answers count against each other. Self-pairs
             are left out.
-        ridge: s_i ~ N(mean, 1 / ridge), >= 0, per logit^2; 0 is no prior.
-        tolerance: the climb ends when a full Newton step moves nothing further than this, logits.
-        max_iterations: Newton steps allowed.
+        ridge: s_i ~ N(mean, 1 / ridge), per logit^2, 1e-6 to 1e6; 0 is no prior.
+        tolerance: the climb ends when a full Newton step moves nothing further than this, logits; above 0, up to 0.1.
+        max_iterations: Newton steps allowed, >= 1.
 
     Returns:
         The shared scores s in logits, (n,), mean 0 over the compared items; NaN for the others. Unlike plain
@@ -49,7 +50,7 @@ def tastes(
     Raises:
         TooFew: nobody answered a pair twice, or nobody ever changed an answer (tau would be infinite).
         NotConnected: the items fall into groups, or (ridge = 0) some score would be infinite.
-        BadConfig: ridge is negative.
+        BadConfig: the ridge, the tolerance or `max_iterations` is out of its range.
         NotConverged: `max_iterations` was too few.
 
     Source:
@@ -57,6 +58,7 @@ def tastes(
         of Paired Comparison Data", Psychological Methods 6(1), 2001; composite likelihood and its sandwich: Varin, Reid
         and Firth, "An Overview of Composite Likelihood Methods", Statistica Sinica 21, 2011, sections 2 and 3.
     """
+    require_iterating(tolerance, max_iterations, loosest=LOOSEST)
     shape = Mixture(comparisons, ridge)
     graph = check_connected(shape.edges, strongly=ridge == 0.0)
     repeats = shape.repeats()
@@ -166,8 +168,8 @@ TASTES = Estimator(
     connected="strongly",
     likelihood=tastes_likelihood,
     options={
-        "ridge": "precision of a normal prior on the scores, per logit^2, >= 0; default 0: none",
-        "tolerance": "largest move in the last Newton step, logits, > 0; default 1e-7",
+        "ridge": "precision of a normal prior on the scores, per logit^2, 1e-6 to 1e6; default 0: none",
+        "tolerance": "largest move in the last Newton step, logits, above 0, up to 0.1; default 1e-7",
         "max_iterations": "Newton steps allowed, >= 1; default 100",
     },
 )

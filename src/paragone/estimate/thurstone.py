@@ -14,6 +14,7 @@ from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
 from paragone.estimate.counts import Counts, Recount, centred_inverse, count, laplacian, spread, spread_square
 from paragone.estimate.edges import check_connected, is_connected
 from paragone.estimate.jod_prior import DistancePrior, mills
+from paragone.estimate.limits import LOOSEST, require_iterating
 from paragone.estimate.newton import Point, Summit, climb
 
 __all__ = ["SIGMA", "THURSTONE", "thurstone", "thurstone_covariance", "thurstone_likelihood", "thurstone_replicate"]
@@ -40,8 +41,8 @@ def thurstone(
         comparisons: answers; a tie counts half to each side, `weight` is how often an answer counts. Answers about an
             item shown against itself enter the prior (as a pair at distance 0) and nothing else.
         prior: use the prior. Without it, plain maximum likelihood.
-        tolerance: the climb ends when a full Newton step moves no score further than this, JOD.
-        max_iterations: Newton steps allowed.
+        tolerance: the climb ends when a full Newton step moves no score further than this, JOD; above 0, up to 0.1.
+        max_iterations: Newton steps allowed, >= 1.
 
     Returns:
         JOD, (n,), mean 0 over the compared items; NaN for items that were never compared. stderr from the curvature at
@@ -52,6 +53,7 @@ def thurstone(
         NotConnected: the items fall into groups that never met; or, without the prior, some score would be infinite;
             or the prior is too weak to hold a score.
         BadConfig: the prior would need a table beyond memory (very many different fractional counts).
+        BadConfig: the tolerance or `max_iterations` is out of its range.
         NotConverged: `max_iterations` was too few.
         TooFew: no pair of different items.
 
@@ -60,6 +62,7 @@ def thurstone(
         practical guide and software for analysing pairwise comparison experiments", arXiv:1712.03686, 2017, sections
         4 to 6, with the prior of its software pwcmp.
     """
+    require_iterating(tolerance, max_iterations, loosest=LOOSEST)
     counts = count(comparisons)
     graph = check_connected(counts.edges, strongly=not prior)
     top = _climb(_Surface(counts, prior=prior), np.zeros(counts.n), tolerance, max_iterations)
@@ -84,6 +87,7 @@ def thurstone_replicate(
     NaN rows where a replicate determines no scores; NaN for the items that a replicate does not show. Without the prior
     the hill has one top and the climb starts from the full answer; with it, from all items equal, as in `thurstone`.
     """
+    require_iterating(tolerance, max_iterations, loosest=LOOSEST)
     start = np.zeros(comparisons.n)
     if not prior:
         start = thurstone(comparisons, prior=False, tolerance=tolerance, max_iterations=max_iterations).score
@@ -223,7 +227,7 @@ THURSTONE = Estimator(
     likelihood=thurstone_likelihood,
     options={
         "prior": "expect distances like those of the other pairs, so that unanimous pairs stay finite; default true",
-        "tolerance": "largest move of a score in the last Newton step, JOD, > 0; default 1e-9",
+        "tolerance": "largest move of a score in the last Newton step, JOD, above 0, up to 0.1; default 1e-9",
         "max_iterations": "Newton steps allowed, >= 1; default 200",
     },
 )

@@ -15,6 +15,7 @@ from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats, I
 from paragone.estimate.counts import centred_inverse, laplacian
 from paragone.estimate.edges import Edges, aggregate
 from paragone.estimate.jod_prior import mills
+from paragone.estimate.limits import LOOSEST, require_iterating, require_within_reach
 from paragone.estimate.newton import Point, Summit, climb
 from paragone.estimate.thurstone import SIGMA
 
@@ -46,8 +47,9 @@ def unified(
         opinions: k ratings of the same n items, larger is better. `weight` in both is how often an answer counts.
         prior: q ~ N(mean, n 1.0484^2) as published, which keeps items with unanimous answers finite and pulls the
             others in a little. Without it, plain maximum likelihood.
-        tolerance: the climb ends when a full Newton step moves nothing further than this (JOD; log a, log c; b / a).
-        max_iterations: Newton steps allowed.
+        tolerance: the climb ends when a full Newton step moves nothing further than this (JOD; log a, log c; b / a);
+            above 0, up to 0.1.
+        max_iterations: Newton steps allowed, >= 1.
 
     Returns:
         JOD, (n,), mean 0 over the items that were compared or rated; NaN for the others. stderr from the curvature
@@ -61,12 +63,14 @@ def unified(
         NotConnected: some items are linked to the others neither by pairs nor by ratings; or, without the prior, a
             distance would be infinite.
         BadInput: the two speak of different numbers of items, or a value is not finite.
+        BadConfig: the tolerance or `max_iterations` is out of its range.
         NotConverged: `max_iterations` was too few.
 
     Source:
         Perez-Ortiz, Mikhailiuk, Zerman, Hulusic, Valenzise and Mantiuk, "From Pairwise Comparisons and Rating to a
         Unified Quality Scale", IEEE TIP 29, 2020, section III.
     """
+    require_iterating(tolerance, max_iterations, loosest=LOOSEST)
     surface = _Joint(comparisons, opinions, prior=prior)
     top = surface.top(surface.start(), tolerance, max_iterations)
     s = surface.size
@@ -103,6 +107,7 @@ def unified_replicate(
 
     NaN rows where a replicate determines no common scale; NaN for the items that a replicate does not show.
     """
+    require_iterating(tolerance, max_iterations, loosest=LOOSEST)
     made = np.full((weights.shape[0], comparisons.n), np.nan)
     for row, counts in enumerate(weights):
         votes = comparisons._replace(weight=comparisons.weight * counts[comparisons.participant])
@@ -165,8 +170,9 @@ class _Joint:
         raw = opinions.value[counts]
         if not raw.size:
             raise TooFew("no rating; unified needs pairwise answers and ratings (thurstone reads pairs alone)")
-        if not (np.isfinite(raw).all() and np.isfinite(opinions.weight).all()):
-            raise BadInput("ratings: a value or weight is not finite; leave such rows out")
+        require_within_reach(raw)
+        if not np.isfinite(opinions.weight).all():
+            raise BadInput("ratings: a weight is not finite; leave such rows out")
         self.edges: Edges = aggregate(comparisons)
         seen = self.edges.seen
         seen[opinions.item[counts]] = True
@@ -331,7 +337,7 @@ UNIFIED = Estimator(
     likelihood=unified_likelihood,
     options={
         "prior": "keep scores near their mean, normal with variance n 1.0484^2 JOD^2; default true",
-        "tolerance": "largest move in the last Newton step, JOD, > 0; default 1e-9",
+        "tolerance": "largest move in the last Newton step, JOD, above 0, up to 0.1; default 1e-9",
         "max_iterations": "Newton steps allowed, >= 1; default 200",
     },
 )

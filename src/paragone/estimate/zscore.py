@@ -46,7 +46,7 @@ def standardise(opinions: Opinions, *, values: Floats | None = None, per: Per = 
     away = value - mean[group]
     share = np.bincount(group, opinions.weight * away**2, size) / np.where(weight > 0, weight, 1)
     sd = np.sqrt(share * rows / np.maximum(rows - 1, 1))
-    spread = (rows > 1) & (sd > 1e-12 * np.maximum(1, np.abs(mean)))
+    spread = (rows > 1) & (sd > 1e-12 * np.abs(mean))
     return np.where(spread[group], away / np.where(spread, sd, 1)[group], np.nan)
 
 
