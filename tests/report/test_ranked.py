@@ -60,7 +60,9 @@ def test_groups_that_were_never_compared_stay_together() -> None:
 
 def test_an_axis_names_unit_and_direction() -> None:
     frame = pl.DataFrame({"item": ["a"], "criterion": ["image_appeal"], "score": [1.0]})
-    assert score_axis(Scores(frame, made={"unit": "JOD"}), "image_appeal") == "image appeal (JOD, higher is better)"
+    assert (
+        score_axis(Scores(frame, made={"unit": "JOD"}), "image_appeal") == "image appeal score (JOD, higher is better)"
+    )
     assert score_axis(Scores(frame, better="unknown"), None) == "score"
 
 

@@ -151,23 +151,49 @@ def test_the_same_material_gives_the_same_bytes(page: Path, study: Callable[...,
         assert (tmp_path / "figures" / path.name).read_bytes() == path.read_bytes(), path.name
 
 
-def test_a_badge_stands_beside_every_number_of_people(page: Path, parsed: Page) -> None:
+BADGE = '<span class="badge">simulated</span>'
+
+
+def test_a_badge_stands_by_every_figure_table_and_section_of_people(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    badge = '<span class="badge">simulated</span>'
     for figure in re.findall(r"<figcaption>.*?</figcaption>", text):
-        assert badge in figure
-    scores = re.search(r'<p class="caption">Scores by picture.*?</table>', text, re.DOTALL)
-    assert scores is not None
-    assert scores[0].count(badge) == 3  # the caption and the head of each criterion
-    said = re.search(r"Best picture on style.*?</p>", text)
-    assert said is not None
-    assert badge in said[0]
+        assert BADGE in figure
+    for title in (
+        "The answer",
+        "Scores",
+        "Agreement of metrics with people",
+        "Participants",
+        "Methods, ready to quote",
+    ):
+        assert re.search(rf"{title} {BADGE}</h2>", text), title
+    for caption in re.findall(r'<p class="caption">(?!What went into|Record of).*?</p>', text):
+        assert BADGE in caption
+    assert re.search(rf'<p class="lead">\d+ simulated participants gave [^<]* {BADGE}</p>', text)
+
+
+def test_badges_crowd_neither_heads_nor_sentences(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert [head for head in re.findall(r"<th .*?</th>", text) if "badge" in head] == []
+    answer = re.search(r'<section id="answer".*?<div class="plates">', text, re.DOTALL)
+    assert answer is not None
+    assert answer[0].count(BADGE) == 2  # the heading and the counts
+
+
+def test_a_banner_says_once_that_nobody_took_part(page: Path, study: Callable[..., Material], tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text.count("Every answer here comes from simulated participants") == 1
+    assert text.index('class="banner"') < text.index("<nav")
+    assert 'class="banner"' not in report(study(simulated=False), tmp_path).read_text(encoding="utf-8")
+
+
+def test_it_is_said_once_where_the_files_lie(page: Path) -> None:
+    assert page.read_text(encoding="utf-8").count("files beside this page in figures/") == 1
 
 
 def test_badges_of_a_metric_stand_beside_its_name(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert 'good, higher is better</span> <span class="badge">reconstruction</span>' in text
-    assert 'turned, lower is better</span> <span class="badge">random weights</span>' in text
+    assert 'good \N{UPWARDS ARROW}</span> <span class="badge">reconstruction</span>' in text
+    assert 'turned \N{DOWNWARDS ARROW}</span> <span class="badge">random weights</span>' in text
     assert "<strong>turned and style</strong> " in text
     assert re.search(r"<strong>turned and style</strong>.*?random weights.*?</figcaption>", text)
 
@@ -183,8 +209,8 @@ def test_best_and_second_best_carry_numerals(page: Path) -> None:
     )
     assert table is not None
     rows = re.findall(r"<tr>.*?</tr>", table[0], re.DOTALL)
-    good = next(row for row in rows if "good, higher" in row)
-    noise = next(row for row in rows if "noise, higher" in row)
+    good = next(row for row in rows if "good \N{UPWARDS ARROW}" in row)
+    noise = next(row for row in rows if "noise \N{UPWARDS ARROW}" in row)
     assert '<span class="mark first" title="best">1</span>' in good
     assert "mark first" not in noise
 

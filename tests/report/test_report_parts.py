@@ -16,17 +16,21 @@ from PIL import Image
 from paragone.agreement import compare
 from paragone.benchmark import Benchmark
 from paragone.errors import BadTable
+from paragone.estimate import Question, estimate
 from paragone.judgements import Ratings, Votes
 from paragone.report import Material, answers_of
 from paragone.report.agreed import agreement_section
 from paragone.report.answer import answer_section
-from paragone.report.blocks import Folded, Missing, Plates, Prose, Section, Table
+from paragone.report.blocks import Folded, Missing, Plates, Prose, Section, Strip, Table, Terms
 from paragone.report.compared import graph_section
+from paragone.report.counted import headline, reconciled, screened
 from paragone.report.index import Index, index_of, slug
 from paragone.report.methods import methods_paragraph, provenance_section
-from paragone.report.people import participants_section, screened
+from paragone.report.people import participants_section
 from paragone.report.pictures import MOST_PICTURES, SIDE, thumbnails
 from paragone.report.scattered import MOST_POINTS, scatter_plates
+from paragone.report.scored import scores_section
+from paragone.report.words import note_words, stopped
 from paragone.scores import Scores
 
 NONE = pl.DataFrame(schema={"factor": pl.String, "level": pl.String, "image": pl.String})
@@ -74,17 +78,113 @@ def test_the_answer_names_the_leader_and_those_who_may_be_as_good() -> None:
     assert "groups that cannot be told apart are not marked" in said
 
 
-def test_forty_rows_are_drawn_as_they_are_and_more_by_level_or_by_their_ends() -> None:
-    def drawn(n: int, **parts: object) -> list[pl.DataFrame]:
-        frame = pl.DataFrame({"item": [f"i{k:02d}" for k in range(n)], "score": np.arange(n, dtype=float)})
-        section = answer_section(index_of(Material(human=Scores(frame), **parts)))  # type: ignore[arg-type]
-        return [plate.frame for block in section.blocks if isinstance(block, Plates) for plate in block.plates]
+def _drawn(n: int, **parts: object) -> list[pl.DataFrame]:
+    """Frames of the figures in the answer about n items."""
+    frame = pl.DataFrame({"item": [f"i{k:02d}" for k in range(n)], "score": np.arange(n, dtype=float)})
+    section = answer_section(index_of(Material(human=Scores(frame), **parts)))  # type: ignore[arg-type]
+    return [plate.frame for block in section.blocks if isinstance(block, Plates) for plate in block.plates]
 
-    levels = Scores(pl.DataFrame({"of": ["method"] * 2, "level": ["x", "y"], "score": [1.0, 2.0]}))
-    assert [frame.height for frame in drawn(40)] == [40]
-    ends = drawn(41)[0]["label"].to_list()
+
+def _levels(factor: str) -> Scores:
+    return Scores(pl.DataFrame({"of": [factor] * 2, "level": ["x", "y"], "score": [1.0, 2.0]}))
+
+
+def test_forty_rows_are_drawn_as_they_are_and_more_by_level_or_by_their_ends() -> None:
+    assert [frame.height for frame in _drawn(40)] == [40]
+    assert [frame.height for frame in _drawn(40, level_scores=[_levels("content")])] == [40]
+    ends = _drawn(41)[0]["label"].to_list()
     assert (ends[0], ends[9], ends[10], ends[19]) == ("i40", "i31", "i09", "i00")
-    assert drawn(41, level_scores=[levels])[0]["label"].to_list() == ["y", "x"]
+    assert _drawn(41, level_scores=[_levels("content")])[0]["label"].to_list() == ["y", "x"]
+
+
+def test_methods_lead_the_answer_even_where_items_are_few() -> None:
+    levels = [_levels("content"), _levels("model"), _levels("method")]
+    assert _drawn(6, level_scores=levels)[0]["label"].to_list() == ["y", "x"]
+    human = Scores(pl.DataFrame({"item": ["a", "b", "c"], "score": [1.0, 2.0, 3.0]}))
+    index = index_of(Material(human=human, level_scores=levels))
+    said = _prose(answer_section(index))
+    assert "Best method on score: y" in said
+    plates = [block for block in scores_section(index).blocks if isinstance(block, Plates)]
+    titles = [plate.title for block in plates for plate in block.plates]
+    assert titles == ["Score by item", "Score by content", "Score by model"]
+
+
+def test_a_criterion_and_a_factor_of_one_name_are_told_apart(study: Callable[..., Material]) -> None:
+    material = study()
+    assert material.human is not None
+    assert material.benchmark is not None
+    named = material.human.frame.with_columns(criterion=pl.lit("content"))
+    human = Scores(named.unique("item", keep="first", maintain_order=True))
+    content = Scores(_levels("content").frame.with_columns(criterion=pl.lit("content")))
+
+    def title(benchmark: Benchmark) -> str:
+        index = index_of(Material(human=human, level_scores=[content], benchmark=benchmark))
+        plates = [block for block in scores_section(index).blocks if isinstance(block, Plates)]
+        return [plate.title for block in plates for plate in block.plates][-1]
+
+    assert title(material.benchmark) == "Content score by content level"
+    shown = pl.DataFrame({"factor": ["content"], "level": ["cat"], "image": ["0.png"]})
+    assert title(dataclasses.replace(material.benchmark, references=shown)) == "Content score by content picture"
+
+
+def test_best_and_worst_are_at_most_a_third_each(study: Callable[..., Material]) -> None:
+    strips = [block for block in scores_section(index_of(study())).blocks if isinstance(block, Strip)]
+    assert [len(strip.tiles) for strip in strips] == [4, 4, 4, 4]  # of 12 pictures, on two criteria
+    shown = [{tile.item for tile in strip.tiles} for strip in strips]
+    assert not shown[0] & shown[1]
+
+
+def test_submitted_answers_are_reconciled_with_those_that_scores_use(
+    study: Callable[..., Material], votes: Votes
+) -> None:
+    """18 people gave 24 votes on each of two criteria, 2 of them checks; the first one is rejected."""
+    kept = Votes(votes.frame.filter(pl.col("participant") != "prolific-000"))
+    human = estimate(kept, "bradley-terry-ridge", question=Question(intervals="none"))
+    index = index_of(study(human=human, simulated=False))
+    assert headline(index) == "17 people gave 748 votes on pairs of 12 pictures on 2 criteria: overall and style."
+    assert reconciled(index) == (
+        "18 participants submitted 864 votes in all, 72 of them to checks or in training, which scores never use. "
+        "44 votes came from the participant whom screening rejected. The scores use the other 748 votes."
+    )
+    assert 864 - 72 - 44 == 748
+    assert "17 simulated participants gave 748 votes" in _prose(answer_section(index_of(study(human=human))))
+
+
+def test_scores_that_use_rejected_people_say_so(study: Callable[..., Material]) -> None:
+    index = index_of(study())
+    assert headline(index).startswith("18 simulated participants gave 792 votes")
+    assert "Screening rejected 1 participant, but these scores use their votes too." in reconciled(index)
+
+
+def test_what_scores_use_is_said_to_be_unknown_where_it_is(study: Callable[..., Material], votes: Votes) -> None:
+    material = study()
+    assert material.human is not None
+    bare = dataclasses.replace(material.human, made={})
+    told = reconciled(index_of(study(human=bare)))
+    assert told.endswith("Screening rejected 1 participant. Whether the scores use their votes is not recorded.")
+    unchecked = answers_of(votes.main)
+    assert reconciled(index_of(study(human=bare, screening=None, answers=unchecked))) == ""
+    fewer = answers_of(Votes(votes.frame.head(100)))
+    assert "so they were made from others" in reconciled(index_of(study(answers=fewer)))
+
+
+def test_intervals_of_resampled_people_may_be_lopsided(study: Callable[..., Material]) -> None:
+    assert "its interval may be lopsided" in _prose(answer_section(index_of(study())))
+    frame = pl.DataFrame({"item": ["a", "b"], "score": [1.0, 2.0], "low": [0.5, 1.5], "high": [1.5, 2.5]})
+    assert "lopsided" not in _prose(answer_section(index_of(Material(human=Scores(frame)))))
+
+
+def test_notes_are_sentences_in_grammar() -> None:
+    assert note_words("1 resamples gave no number") == "1 resample gave no number"
+    assert note_words("21 resamples gave no number") == "21 resamples gave no number"
+
+
+def test_a_question_ends_with_one_full_stop_after_the_quotation() -> None:
+    assert [stopped(text)[-3:] for text in ("Which is better?", "Choose one.", "Choose one")] == [
+        "?\N{RIGHT DOUBLE QUOTATION MARK}.",
+        "e\N{RIGHT DOUBLE QUOTATION MARK}.",
+        "e\N{RIGHT DOUBLE QUOTATION MARK}.",
+    ]
 
 
 def test_items_that_were_never_compared_have_no_common_leader() -> None:
@@ -151,35 +251,95 @@ def test_the_graph_is_found_in_the_notes_of_scores(study: Callable[..., Material
     assert rated.blocks == [Missing("There are no compared pairs, because single items were rated.")]
 
 
-def test_marks_go_by_value_and_by_size_only_without_a_direction(study: Callable[..., Material]) -> None:
-    human = study().human
-    assert human is not None
-    truth = human.of_criterion("style")
-    one = human.frame.filter(pl.col("criterion") == "style")
-    people = dataclasses.replace(human, frame=one, draws=None)
-    rng = np.random.default_rng(0)
+@pytest.fixture
+def judged(study: Callable[..., Material]) -> Callable[..., Section]:
+    """The section on agreement for predictors given as name -> (better, sign, noise) of people's scores on style."""
 
-    def metric(name: str, better: str, sign: float, noise: float) -> Scores:
-        score = sign * truth["score"].to_numpy() + rng.normal(0, noise, truth.height)
-        return Scores(pl.DataFrame({"item": truth["item"], "score": score}), name=name, better=better)  # type: ignore[arg-type]
+    def build(**given: tuple[str, float, float]) -> Section:
+        human = study().human
+        assert human is not None
+        truth = human.of_criterion("style")
+        people = dataclasses.replace(human, frame=human.frame.filter(pl.col("criterion") == "style"), draws=None)
+        rng = np.random.default_rng(0)
+        machine = []
+        for name, (better, sign, noise) in given.items():
+            score = sign * truth["score"].to_numpy() + rng.normal(0, noise, truth.height)
+            frame = pl.DataFrame({"item": truth["item"], "score": score})
+            machine.append(Scores(frame, name=name, better=better))  # type: ignore[arg-type]
+        agreement = compare(people, *machine, replicates=0)
+        return agreement_section(index_of(Material(human=people, machine=machine, agreement=agreement)))
 
-    machine = [
-        metric("wrong way", "higher", -1, 0.01),
-        metric("fair", "higher", 1, 0.5),
-        metric("plain", "unknown", -1, 0.2),
-    ]
-    agreement = compare(people, *machine, replicates=0)
-    table = _tables(agreement_section(index_of(Material(human=people, machine=machine, agreement=agreement))))[0]
-    assert table.heads[1].text == "SRCC"
-    marks = {row.cells[0].text: row.cells[1].mark for row in table.rows}
-    assert marks == {
-        "plain, no direction": "first",
-        "fair, higher is better": "second",
-        "wrong way, higher is better": "",
+    return build
+
+
+def _marks(table: Table) -> dict[str, dict[str, str]]:
+    """Predictor -> statistic -> mark."""
+    names = [head.text for head in table.heads]
+    return {
+        row.cells[0].text: {name: cell.mark for name, cell in zip(names, row.cells, strict=True)} for row in table.rows
     }
-    # A curve bends either way, so after it the predictor that runs the wrong way is the best; SRCC says which way it runs.
-    fitted = {row.cells[0].text: row.cells[2].mark for row in table.rows}
-    assert fitted["wrong way, higher is better"] == "first"
+
+
+def test_marks_go_to_predictors_that_run_with_people(judged: Callable[..., Section]) -> None:
+    section = judged(
+        against=("higher", -1, 0.01), fair=("higher", 1, 0.3), weak=("higher", 1, 1.0), plain=("unknown", -1, 0.01)
+    )
+    table = _tables(section)[0]
+    marks = _marks(table)
+    assert [row.cells[0].text for row in table.rows] == ["fair ↑", "weak ↑", "against ↑", "plain"]
+    for statistic in ("SRCC", "PLCC", "KRCC", "RMSE"):  # a curve bends either way, so 'against' has the best fit
+        assert (marks["fair ↑"][statistic], marks["weak ↑"][statistic]) == ("first", "second"), statistic
+        assert (marks["against ↑"][statistic], marks["plain"][statistic]) == ("", ""), statistic
+    assert "A filled 1 marks the best" in _prose(section)
+    assert "without an arrow it has no direction and stands last, by size" in _prose(section)
+
+
+def test_a_legend_of_marks_stands_only_where_there_are_marks(judged: Callable[..., Section]) -> None:
+    section = judged(one=("higher", 1, 0.3), two=("higher", 1, 1.0), plain=("unknown", 1, 0.3))
+    assert not any(table.marked for table in _tables(section))
+    assert "A filled 1" not in _prose(section)
+
+
+def test_words_of_the_tables_are_explained_in_one_line_each(judged: Callable[..., Section]) -> None:
+    section = judged(one=("higher", 1, 0.3), two=("higher", 1, 1.0))
+    folded = [block for outer in section.blocks if isinstance(outer, Folded) for block in outer.blocks]
+    terms = dict(entry for block in [*section.blocks, *folded] if isinstance(block, Terms) for entry in block.entries)
+    tables = [table for table in _tables(section) if table.caption.startswith("Agreement with")]
+    heads = {head.text for table in tables for head in table.heads} - {"predictor", "n"}
+    assert len(heads) > 8
+    assert heads <= set(terms)
+    assert terms["PLCC (4)"].endswith("logistic curve of 4 parameters")
+    assert "F test of ITU-T P.1401" in terms["P.1401 F"]
+
+
+def test_predictors_without_an_srcc_are_not_drawn_and_named(study: Callable[..., Material]) -> None:
+    material = study()
+    assert material.agreement is not None
+    frame = material.agreement.frame
+    lost = (pl.col("predictor") == "noise") & (pl.col("statistic") == "srcc")
+    without = dataclasses.replace(
+        material.agreement, frame=frame.with_columns(value=pl.when(lost).then(None).otherwise("value"))
+    )
+    section = agreement_section(index_of(study(agreement=without)))
+    plates = [plate.title for block in section.blocks if isinstance(block, Plates) for plate in block.plates]
+    assert [title for title in plates if title.startswith("noise")] == []
+    assert "Not drawn, since no SRCC was computed: noise." in _prose(section)
+
+
+def test_a_curve_that_is_a_step_is_said_to_flatter(study: Callable[..., Material]) -> None:
+    material = study()
+    assert material.agreement is not None
+    curves = [{**entry, "steep": entry["predictor"] == "noise"} for entry in material.agreement.notes["curves"]]
+    changed = study(agreement=dataclasses.replace(material.agreement, notes={"curves": curves}))
+    pooled = material.agreement.frame.filter(pl.col("group").is_null())
+    captions = {plate.title: plate.caption for plate in scatter_plates(pooled, index_of(changed))[0]}
+    said = {title for title, caption in captions.items() if "The curve jumps at one place" in caption}
+    assert said == {"noise and style", "noise and overall"}
+    row = pooled.filter(
+        pl.col("predictor") == "noise", pl.col("criterion") == "style", pl.col("statistic") == "plcc_oof"
+    )
+    shown = f"{row['value'][0]:.2f}".replace("-", "\N{MINUS SIGN}")
+    assert f"out of fold {shown}" in captions["noise and style"]
 
 
 def test_a_scatter_draws_the_curve_behind_the_table(study: Callable[..., Material]) -> None:
@@ -192,7 +352,7 @@ def test_a_scatter_draws_the_curve_behind_the_table(study: Callable[..., Materia
     changed = study(agreement=dataclasses.replace(material.agreement, notes=notes))
 
     def curve(given: Material) -> np.ndarray:
-        plates = {plate.title: plate.frame for plate in scatter_plates(pooled, index_of(given))}
+        plates = {plate.title: plate.frame for plate in scatter_plates(pooled, index_of(given))[0]}
         frame = plates[f"turned and {kept['criterion']}"]
         return frame.filter(pl.col("part") == "curve")["y"].to_numpy()
 
@@ -208,9 +368,10 @@ def test_a_scatter_of_very_many_points_counts_them_in_cells() -> None:
     rng = np.random.default_rng(1)
     human = Scores(pl.DataFrame({"item": items, "score": rng.normal(size=n)}))
     machine = Scores(pl.DataFrame({"item": items, "score": rng.normal(size=n)}), name="m")
-    plate = scatter_plates(
+    plates, _ = scatter_plates(
         compare(human, machine, replicates=0).frame, index_of(Material(human=human, machine=[machine]))
-    )[0]
+    )
+    (plate,) = plates
     assert plate.frame.filter(pl.col("part") == "cell")["count"].sum() == n
     assert plate.frame.filter(pl.col("part") == "point").height == 0
 
@@ -218,7 +379,11 @@ def test_a_scatter_of_very_many_points_counts_them_in_cells() -> None:
 def test_methods_say_what_was_done_and_that_nobody_took_part(study: Callable[..., Material]) -> None:
     said = methods_paragraph(index_of(study()))
     assert said.startswith("All answers are simulated: no person took part.")
-    assert "18 simulated participants gave 792 pairwise comparisons of 12 pictures on overall and style." in said
+    assert (
+        "18 simulated participants gave 792 pairwise comparisons of 12 pictures on overall and style, "
+        "and 72 answers to checks or in training. The question was "
+        "\N{LEFT DOUBLE QUOTATION MARK}Which picture has the better <i>style</i>?\N{RIGHT DOUBLE QUOTATION MARK}. Of 18"
+    ) in said
     assert "17 were retained and 1 rejected by rules (checks: 1)." in said
     assert "computed by the method bradley-terry-ridge" in said
     assert "a bootstrap over participants with 100 replicates" in said

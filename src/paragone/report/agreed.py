@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import polars as pl
 
 from . import charts
-from .blocks import Block, Cell, Folded, Head, Missing, Plate, Plates, Prose, Row, Section, Table
+from .blocks import Block, Cell, Folded, Head, Missing, Plate, Plates, Prose, Row, Section, Table, Terms
 from .digits import count, decimals_for, fixed, with_interval
 from .index import Index
 from .ranked import spread_of_n
 from .scattered import MOST_SCATTERS, comparable, scatter_plates
 from .svg import Spot
-from .words import STATISTICS, TESTS, criterion_words, statistic_words, with_badges
+from .words import STATISTICS, TESTS, TESTS_MEANING, criterion_words, statistic_words, with_badges
 
 __all__ = ["agreement_section"]
 
@@ -24,6 +24,7 @@ _OPEN_TESTS = 12  # more tests are folded
 _MOST_TESTS = 200  # rows of tests in the page; the CSV holds all
 _MOST_WHYS = 6
 _NONE = "\N{EN DASH}"
+_ARROWS = {"higher": "\N{UPWARDS ARROW}", "lower": "\N{DOWNWARDS ARROW}", "unknown": ""}
 _Mark = Literal["", "first", "second"]
 _Row = dict[str, Any]
 
@@ -53,16 +54,55 @@ def agreement_section(index: Index) -> Section:
         _table(part, criterion, [name for name in main if name in known], index) for criterion, part in parts.items()
     ]
     blocks: list[Block] = [Plates([plate for plate in dots if plate is not None]), *tables]
-    marks = "A filled 1 marks the best value of a column and an outlined 2 the second best, among three or more."
-    blocks.append(Prose(f"{marks} The marks say nothing about significance; intervals and tests do.", "small"))
+    folded = (
+        [_table(part, criterion, more, index, "agreement-more") for criterion, part in parts.items()] if more else []
+    )
+    groups = _groups(agreement.frame.filter(pl.col("group").is_not_null()), index)
+    blocks += _legend([name for name in main if name in known], [*tables, *folded, *groups], index)
     if more:
-        folded = [_table(part, criterion, more, index, "agreement-more") for criterion, part in parts.items()]
-        blocks.append(Folded("Further statistics", folded))
+        blocks.append(Folded("Further statistics", [*folded, _meanings(more)]))
+    blocks += _predictors(pooled["predictor"].unique().sort().to_list(), index)
     blocks += _undefined(agreement.notes)
     blocks += _scatters(pooled, index)
-    blocks += _groups(agreement.frame.filter(pl.col("group").is_not_null()), index)
+    blocks += groups
     blocks += _tests(agreement.tests, index)
-    return Section("agreement", title, blocks)
+    return Section("agreement", title, blocks, material.human_badges)
+
+
+def _legend(names: Sequence[str], shown: Sequence[Block], index: Index) -> list[Block]:
+    """What heads, arrows and marks of the tables mean; of the marks only where there are any."""
+    said = ["Predictors stand best first by SRCC."]
+    arrows = f"{_ARROWS['higher']} a higher value of the predictor is better, {_ARROWS['lower']} a lower one"
+    free = [scores.name for scores in index.material.machine if scores.better == "unknown"]
+    said.append(f"{arrows}{'; without an arrow it has no direction and stands last, by size' if free else ''}.")
+    if any(table.marked for table in _tables_in(shown)):
+        said.append(
+            "A filled 1 marks the best value of a column and an outlined 2 the second best, among three or more predictors "
+            "with a direction that run with people (SRCC above 0). The marks say nothing about significance; intervals and "
+            "tests do."
+        )
+    return [_meanings(names), Prose(" ".join(said), "small")]
+
+
+def _tables_in(blocks: Sequence[Block]) -> Iterator[Table]:
+    for block in blocks:
+        if isinstance(block, Table):
+            yield block
+        elif isinstance(block, Folded):
+            yield from _tables_in(block.blocks)
+
+
+def _meanings(names: Sequence[str]) -> Terms:
+    """Each statistic in one line."""
+    words = [statistic_words(name) for name in names]
+    return Terms([(word.over, word.meaning) for word in words if word.meaning])
+
+
+def _predictors(names: Sequence[str], index: Index) -> list[Block]:
+    """What each predictor measures, as far as its scores say."""
+    told = {scores.name: str(scores.made.get("summary") or "") for scores in index.material.machine}
+    entries = [(name, told[name]) for name in names if told.get(name)]
+    return [Folded("What each predictor measures", [Terms(entries)])] if entries else []
 
 
 def _undefined(notes: Mapping[str, Any]) -> list[Block]:
@@ -87,25 +127,32 @@ def _better(index: Index, predictor: str) -> str:
 
 
 def _directed(index: Index, predictor: str) -> str:
-    """'niqe, lower is better'; 'contrast, no direction' for an attribute that is no judgement."""
-    better = _better(index, predictor)
-    return f"{predictor}, {'no direction' if better == 'unknown' else f'{better} is better'}"
+    """'niqe \N{DOWNWARDS ARROW}' where lower is better; the name alone for an attribute that is no judgement."""
+    return f"{predictor} {_ARROWS[_better(index, predictor)]}".rstrip()
 
 
-def _size(row: _Row, index: Index) -> float:
-    """How good a value is, larger is better: by size alone where the sign says nothing."""
-    words = statistic_words(row["statistic"])
-    value = float(row["value"])
-    if words.good == "low":
-        return -value
-    return abs(value) if words.signed and _better(index, row["predictor"]) == "unknown" else value
+def _against(part: pl.DataFrame) -> set[str]:
+    """Predictors that run against people: those whose SRCC is not above 0, or KRCC where there is no SRCC."""
+    known: dict[str, float] = {}
+    for statistic in ("krcc", "srcc"):  # the later one decides
+        known |= dict(
+            part.filter(pl.col("statistic") == statistic).drop_nulls("value")["predictor", "value"].iter_rows()
+        )
+    return {name for name, value in known.items() if not value > 0}
 
 
 def _ordered(rows: pl.DataFrame, index: Index) -> list[str]:
-    """Predictors by SRCC, best first."""
+    """Predictors by SRCC, best first; then those without a direction, by size; then those without an SRCC."""
     srcc = rows.filter(pl.col("statistic") == "srcc").drop_nulls("value")
-    known = {row["predictor"]: _size(row, index) for row in srcc.iter_rows(named=True)}
-    return sorted(rows["predictor"].unique(), key=lambda name: (-known.get(name, -2.0), name))
+    known: dict[str, float] = dict(srcc["predictor", "value"].iter_rows())
+
+    def place(name: str) -> tuple[int, float, str]:
+        if name not in known:
+            return (2, 0.0, name)
+        free = _better(index, name) == "unknown"
+        return (1, -abs(known[name]), name) if free else (0, -known[name], name)
+
+    return sorted(rows["predictor"].unique(), key=place)
 
 
 def _column_decimals(rows: list[_Row]) -> int:
@@ -138,6 +185,8 @@ def _dots(part: pl.DataFrame, criterion: str | None, index: Index) -> Plate | No
     axis = f"SRCC with {words}"
     drawing = charts.intervals(frame, name=name, alt=with_badges(alt, badges), axis=axis, spots=spots, origin=0.0)
     caption = f"Spearman correlation with 95 % interval; {_n_words(frame['n'], index)}. Right of 0 agrees with people."
+    if any(_better(index, label) == "unknown" for label in order):
+        caption += " Those without a direction stand last, by size."
     return Plate(name, f"Agreement with {words}", caption, frame, drawing, badges)
 
 
@@ -154,19 +203,20 @@ def _table(part: pl.DataFrame, criterion: str | None, names: list[str], index: I
     cells: dict[tuple[str, str], _Row] = {
         (row["predictor"], row["statistic"]): row for row in part.iter_rows(named=True)
     }
-    order, badges = _ordered(part, index), index.material.human_badges
+    order, badges, against = _ordered(part, index), index.material.human_badges, _against(part)
     columns = {name: {p: cells[p, name] for p in order if (p, name) in cells} for name in names}
-    marks = {name: _marks(columns[name], index) for name in names}
+    marks = {name: _marks(columns[name], index, against) for name in names}
     decimals = {name: _column_decimals(list(columns[name].values())) for name in names}
     items = part.filter(pl.col("statistic") == ("srcc" if "srcc" in part["statistic"] else names[0]))
     sizes = dict(zip(items["predictor"], items["n"], strict=True))
     heads = [Head("predictor", kind="text")]
     for name in names:
-        hint = statistic_words(name).hint
+        hint = statistic_words(name).direction
         rows = columns[name]
         if any(row["n"] != sizes.get(predictor) for predictor, row in rows.items()):
-            hint = f"{hint}; {spread_of_n(pl.Series([row['n'] for row in rows.values()], dtype=pl.Float64))}"
-        heads.append(Head(statistic_words(name).label, hint, badges=badges))
+            spread = spread_of_n(pl.Series([row["n"] for row in rows.values()], dtype=pl.Float64))
+            hint = f"{hint}, {spread}".replace("n = ", "n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+        heads.append(Head(statistic_words(name).over, hint.removeprefix(", ")))
     heads.append(Head("n", f"{index.thing}s"))
     made = []
     for predictor in order:
@@ -189,31 +239,49 @@ def _cell(row: _Row | None, decimals: int, mark: _Mark = "") -> Cell:
     return Cell(value, f"[{interval}" if interval else "", row["value"], mark)
 
 
-def _marks(rows: Mapping[str, _Row], index: Index) -> dict[str, _Mark]:
-    """Best and second best by value; equal values share a mark; nothing is marked among fewer than three."""
+def _marks(rows: Mapping[str, _Row], index: Index, against: Collection[str] = ()) -> dict[str, _Mark]:
+    """Best and second best among predictors that have a direction and run with people; equal values share a mark.
+
+    Nothing is marked where fewer than three predictors with a direction have a value. A curve bends either way, so that a
+    predictor that runs against people fits as well as one that runs with them: `against` keeps it without a mark.
+    """
     known = {
-        name: _size(row, index)
+        name: -row["value"] if statistic_words(row["statistic"]).good == "low" else row["value"]
         for name, row in rows.items()
-        if row["value"] is not None and statistic_words(row["statistic"]).good
+        if row["value"] is not None and statistic_words(row["statistic"]).good and _better(index, name) != "unknown"
     }
     if len(known) < 3:
         return {}
-    best = sorted(set(known.values()), reverse=True)[:2]
+    fair = {
+        name: value
+        for name, value in known.items()
+        if name not in against and (value > 0 or not statistic_words(rows[name]["statistic"]).signed)
+    }
+    best = sorted(set(fair.values()), reverse=True)[:2]
     places: dict[float, _Mark] = dict(zip(best, ("first", "second"), strict=False))
-    return {name: places.get(value, "") for name, value in known.items()}
+    return {name: places.get(value, "") for name, value in fair.items()}
 
 
 def _scatters(pooled: pl.DataFrame, index: Index) -> list[Block]:
-    plates = scatter_plates(pooled, index)
+    plates, skipped = scatter_plates(pooled, index)
+    human = index.material.human
     if not plates:
+        if skipped:
+            return [Missing("Scatter plots are missing, because no predictor has an SRCC with people.")]
         why = "Scatter plots are missing, because the scores of the pictures by people and by metrics were not given."
         return [Missing(why, "paragone report DIR")]
-    human = index.material.human
     criteria = [] if human is None else human.criteria
     said = ["Each point is a picture" if index.material.benchmark is not None else "Each point is an item"]
-    said[0] += ", the curve the monotone 5-parameter logistic behind fitted PLCC and RMSE."
-    if sum(len(comparable(index.material.machine, criterion)) for criterion in criteria) > len(plates):
-        said.append(f"Drawn are the {MOST_SCATTERS} predictors per criterion that agree best by SRCC.")
+    said[0] += ", the curve the monotone 5-parameter logistic behind PLCC and RMSE."
+    found = sum(len(comparable(index.material.machine, criterion)) for criterion in criteria)
+    if found - len(skipped) > len(plates):
+        said.append(f"Drawn are the {MOST_SCATTERS} predictors per criterion that agree best by SRCC")
+        free = any(scores.better == "unknown" for scores in index.material.machine)
+        said[-1] += ", those without a direction by its size." if free else "."
+    if skipped:
+        names = list(dict.fromkeys(skipped))
+        more = "" if len(names) <= _MOST_WHYS else f" and {len(names) - _MOST_WHYS} more"
+        said.append(f"Not drawn, since no SRCC was computed: {', '.join(names[:_MOST_WHYS])}{more}.")
     return [Plates(plates), Prose(" ".join(said), "small")]
 
 
@@ -238,10 +306,11 @@ def _group_table(part: pl.DataFrame, factor: str, criterion: str | None, index: 
         level: {row["predictor"]: row for row in part.filter(pl.col("level") == level).iter_rows(named=True)}
         for level in levels
     }
+    sizes = {level: spread_of_n(part.filter(pl.col("level") == level)["n"]) for level in levels}
+    single = {n for level, n in sizes.items() if level != "*"}
+    equal = len(single) == 1
     heads = [Head("predictor", kind="text")]
-    for level in levels:
-        n = _n_words(part.filter(pl.col("level") == level)["n"], index)
-        heads.append(Head("mean of levels" if level == "*" else level, n, badges=badges))
+    heads += [Head("mean" if level == "*" else level, "" if equal else sizes[level]) for level in levels]
     decimals = _column_decimals(list(part.iter_rows(named=True)))
     marks = {level: _marks(columns[level], index) for level in levels}
     rows = [
@@ -254,7 +323,8 @@ def _group_table(part: pl.DataFrame, factor: str, criterion: str | None, index: 
         for name in part["predictor"].unique().sort()
     ]
     csv = f"figures/{index.name('agreement-by', factor, criterion)}.csv"
-    caption = f"SRCC with {criterion_words(criterion)} within each {factor}, 95 % interval."
+    each = f"; {single.pop()} {index.thing}s a {factor}" if equal else ""
+    caption = f"SRCC with {criterion_words(criterion)} within each {index.factor_words(factor)}, 95 % interval{each}."
     return Table(caption, heads, rows, badges, csv, part.drop("factor", "level"))
 
 
@@ -265,7 +335,7 @@ def _tests(tests: pl.DataFrame, index: Index) -> list[Block]:
     badges = index.material.human_badges
     heads = [
         *(Head(word, kind="text") for word in ("predictors", "criterion", "statistic")),
-        Head("difference", "first minus second", badges=badges),
+        Head("difference", "first minus second"),
         *(Head(word) for word in ("p", "p, Holm", "n")),
         Head("method", kind="text"),
     ]
@@ -281,7 +351,9 @@ def _tests(tests: pl.DataFrame, index: Index) -> list[Block]:
     told = count(shown.height, "difference")
     said = f"{clear} of {told} between predictors {'stays' if clear == 1 else 'stay'} below p = 0.05, adjusted by Holm."
     folded = Folded(f"Table of {count(shown.height, 'test')} between predictors", [table], printed=False)
-    return [Prose(said, "plain", badges), table if shown.height <= _OPEN_TESTS else folded]
+    methods = tests["method"].drop_nulls().unique(maintain_order=True)
+    terms = Terms([(TESTS[name], TESTS_MEANING[name]) for name in methods if name in TESTS_MEANING])
+    return [Prose(said, "plain", badges), table if shown.height <= _OPEN_TESTS else folded, terms]
 
 
 def _test_row(row: _Row, index: Index) -> Row:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from ..scores import Scores
 from . import charts
-from .blocks import Block, Missing, Plate, Plates, Prose, Section
+from .blocks import Block, Missing, Plate, Plates, Prose, Section, Terms
+from .counted import headline, reconciled
 from .digits import count, fixed, joined, ranks, with_interval
 from .index import Index
 from .ranked import MAKERS, apart, factor_of, open_groups, ranked, score_axis, score_decimals, spread_of_n
 from .svg import Spot
-from .words import criterion_words, quoted, with_badges
+from .words import UNITS, capital, criterion_words, quoted, score_words, with_badges
 
 __all__ = ["MOST_ROWS", "answer_section", "score_plate", "what_to_show"]
 
@@ -27,7 +28,7 @@ _NAMED = 4  # rivals of the leader that are named
 def answer_section(index: Index) -> Section:
     """What was asked, whom, what must be known, who leads, and the figures."""
     material = index.material
-    badges = material.human_badges
+    badges = material.human_badges if material.human is not None or material.answers is not None else ()
     blocks: list[Block] = []
     if material.asked:
         blocks.append(Prose(f"Participants were asked: {quoted(material.asked)}", "lead"))
@@ -35,15 +36,21 @@ def answer_section(index: Index) -> Section:
         why = "The wording of the question is not known. To add it, write it as description into benchmark.toml."
         blocks.append(Missing(why))
     blocks.append(_who(index))
+    told = reconciled(index)
+    if told:
+        blocks.append(Prose(told, "small"))
     blocks += [Prose(note, "warn") for note in material.notes]
     if material.human is None:
         blocks.append(Missing("There are no scores by people, so there is no answer yet.", "paragone score FILE"))
-        return Section("answer", "The answer", blocks)
+        return Section("answer", "The answer", blocks, badges)
     shown = what_to_show(material.human, material.level_scores)
-    blocks += [Prose(sentence, "plain", badges) for sentence in _verdicts(shown, index)]
+    blocks += [Prose(sentence) for sentence in _verdicts(shown, index)]
     blocks.append(Plates([score_plate(shown, criterion, index) for criterion in shown.criteria]))
     blocks.append(Prose(_how_to_read(shown), "small"))
-    return Section("answer", "The answer", blocks)
+    unit = str(shown.made.get("unit", ""))
+    if unit in UNITS:
+        blocks.append(Terms([(unit, UNITS[unit])]))
+    return Section("answer", "The answer", blocks, badges)
 
 
 def _who(index: Index) -> Prose:
@@ -53,28 +60,21 @@ def _who(index: Index) -> Prose:
             return Prose("How many people answered is not known.")
         n = index.things(len(index.number)) if index.number else "levels of a factor"
         return Prose(f"Scores of {n} by people; how many of them answered is not known.", "plain", badges)
-    who = ("simulated participant", "simulated participants") if index.material.made_up else ("person", "people")
-    some = f"An unknown number of {who[1]}"
-    people = some if answers.participants is None else count(answers.participants, *who)
-    asked = [criterion_words(name) for name in answers.per_criterion["criterion"] if name is not None]
-    on = f" on {count(len(asked), 'criterion', 'criteria')}: {joined(asked)}" if asked else ""
-    word, plural = {"votes": ("vote", "votes on pairs"), "ratings": ("rating", "ratings")}.get(
-        answers.kind, ("answer", "answers")
-    )
-    gave = f"{people} gave {count(answers.n, word, plural)} of {index.things(answers.items)}{on}."
-    return Prose(gave, "lead", badges)
+    return Prose(headline(index), "lead", badges)
 
 
 def what_to_show(human: Scores, level_scores: Sequence[Scores]) -> Scores:
-    """The items where one figure holds them; else the levels of one factor, the method first; else the items again."""
+    """The levels of what made the pictures where they are scored; else the items where one figure holds them; else the
+    levels of another factor; else the items again."""
 
     def longest(scores: Scores) -> int:
         return max((scores.of_criterion(criterion).height for criterion in scores.criteria), default=0)
 
-    if longest(human) <= MOST_ROWS:
-        return human
-    drawable = [scores for scores in level_scores if longest(scores) <= MOST_ROWS]
-    return min(drawable, key=lambda scores: factor_of(scores) not in MAKERS, default=human)
+    drawable = [scores for scores in level_scores if 0 < longest(scores) <= MOST_ROWS]
+    makers = [scores for scores in drawable if factor_of(scores) in MAKERS]
+    if makers:
+        return min(makers, key=lambda scores: MAKERS.index(factor_of(scores)))
+    return human if longest(human) <= MOST_ROWS or not drawable else drawable[0]
 
 
 def score_plate(scores: Scores, criterion: str | None, index: Index) -> Plate:
@@ -93,8 +93,8 @@ def score_plate(scores: Scores, criterion: str | None, index: Index) -> Plate:
     if apart(whole):
         notes.append("The items fall into groups that were never compared; compare scores within a group only.")
     drawn = frame.select("label", "score", "low", "high", "rank_low", "rank_high", "n")
-    words, thing = criterion_words(criterion), factor_of(scores) or index.thing
-    name = index.name("scores", thing, criterion)
+    words, thing = criterion_words(criterion), index.factor_words(factor_of(scores)) or index.thing
+    name = index.name("scores", factor_of(scores) or index.thing, criterion)
     alt = f"{words} of {count(whole.height, thing)} by score with 95 % interval, best first"
     if drawn.height and drawn["score"][0] is not None:
         alt += f": {drawn['label'][0]} leads"
@@ -107,7 +107,8 @@ def score_plate(scores: Scores, criterion: str | None, index: Index) -> Plate:
         brackets=brackets,
     )
     caption = " ".join([f"{count(whole.height, thing)}, {spread_of_n(whole['n'])} answers each.", *notes])
-    return Plate(name, f"{words} by {thing}", caption, drawn, drawing, badges)
+    title = capital(f"{score_words(criterion)} by {thing}")
+    return Plate(name, title, caption, drawn, drawing, badges)
 
 
 def _spots(drawn: pl.DataFrame, scores: Scores, decimals: int, index: Index) -> list[Spot]:
@@ -131,6 +132,12 @@ def _how_to_read(shown: Scores) -> str:
         parts.append("A bracket joins rows whose order is open: each may hold any rank of the bracket.")
     else:
         parts.append("Ranks have no intervals either, so groups that cannot be told apart are not marked.")
+    settings = shown.made.get("settings")
+    if isinstance(settings, Mapping) and settings.get("intervals") == "bootstrap":
+        parts.append(
+            "Intervals are percentiles over resamples of the participants; where a score rests on few answers, resamples "
+            "spread the scores outwards, so its interval may be lopsided."
+        )
     return " ".join(parts)
 
 
@@ -144,7 +151,7 @@ def _verdicts(scores: Scores, index: Index) -> list[str]:
         best = frame.row(0, named=True)
         number = with_interval(best["score"], best["low"], best["high"], score_decimals(frame))
         end = "Highest" if scores.better == "unknown" else "Best"
-        thing = factor_of(scores) or index.thing
+        thing = index.factor_words(factor_of(scores)) or index.thing
         lead = f"{end} {thing} on {criterion_words(criterion)}: {best['label']}, {number}"
         rivals = [label for label in frame.filter(pl.col("rank_low") == 1)["label"] if label != best["label"]]
         if frame["rank_low"].null_count():

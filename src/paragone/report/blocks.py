@@ -23,6 +23,7 @@ __all__ = [
     "Section",
     "Strip",
     "Table",
+    "Terms",
     "Tile",
 ]
 
@@ -68,7 +69,6 @@ class Head:
     hint: str = ""
     """Unit and direction, in small letters below."""
     kind: Literal["text", "number"] = "number"
-    badges: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,20 @@ class Table:
     """Path of the whole table beside the page; empty: none was written."""
     frame: pl.DataFrame | None = None
     """What is written to `csv`."""
+
+    @property
+    def intervals(self) -> int:
+        """Columns that hold intervals, which decide how the table fits the page."""
+        return sum(any(cells[at].interval for cells in self._cells) for at in range(len(self.heads)))
+
+    @property
+    def marked(self) -> bool:
+        """Whether any cell carries a mark of best or second best."""
+        return any(cell.mark for cells in self._cells for cell in cells)
+
+    @property
+    def _cells(self) -> list[Sequence[Cell]]:
+        return [row.cells for row in self.rows]
 
 
 @dataclass(frozen=True)
@@ -138,6 +152,13 @@ class Plates:
 
 
 @dataclass(frozen=True)
+class Terms:
+    """Words that a reader may not know, each explained in one line."""
+
+    entries: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
 class Folded:
     """Blocks behind a line that opens them."""
 
@@ -147,7 +168,7 @@ class Folded:
     """Whether they are opened for print; long records are not."""
 
 
-Block = Prose | Missing | Plates | Table | Strip | Folded
+Block = Prose | Missing | Plates | Table | Strip | Terms | Folded
 
 
 @dataclass(frozen=True)
@@ -158,3 +179,4 @@ class Section:
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)
     badges: Sequence[str] = ()
+    """Badges of every number in the section, beside its heading."""

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from .blocks import Block, Cell, Head, Missing, Prose, Row, Section, Table
+from .blocks import Block, Cell, Head, Missing, Prose, Row, Section, Table, Terms
 from .digits import count, fixed
 from .index import Index
-from .words import GRAPH, criterion_words
+from .words import GRAPH, STEP, criterion_words
 
 __all__ = ["graph_section"]
 
@@ -31,7 +31,7 @@ def graph_section(index: Index) -> Section:
     keys = list(dict.fromkeys(key for facts in parts.values() for key in facts))
     keys = [key for key in GRAPH if key in keys] + [key for key in keys if key not in GRAPH]
     heads = [Head("fact", kind="text")]
-    heads += [Head(criterion_words(name) if name else "value", badges=index.people_badges) for name in parts]
+    heads += [Head(criterion_words(name) if name else "value") for name in parts]
     rows = [
         Row([Cell(GRAPH.get(key, key.replace("_", " "))), *(Cell(_shown(facts.get(key))) for facts in parts.values())])
         for key in keys
@@ -42,9 +42,13 @@ def graph_section(index: Index) -> Section:
         orient="row",
     )
     csv = f"figures/{index.name('graph')}.csv"
-    table = Table("The graph of compared pairs.", heads, rows, index.people_badges, csv, frame)
+    table = Table(
+        "The graph of the compared pairs that the scores rest on.", heads, rows, index.people_badges, csv, frame
+    )
     blocks: list[Block] = [*(Prose(sentence, "warn") for sentence in _troubles(parts)), table]
-    return Section("graph", _TITLE, blocks)
+    if "mixing_time" in keys:
+        blocks.append(Terms([("step", f"{STEP} are needed")]))
+    return Section("graph", _TITLE, blocks, index.people_badges)
 
 
 def _parts(index: Index) -> dict[str, dict[str, Any]]:

@@ -64,6 +64,14 @@ class Index:
         """What an item is called: 'picture' where the report knows pictures, else 'item'."""
         return "picture" if self.material.benchmark is not None else "item"
 
+    def factor_words(self, factor: str) -> str:
+        """A factor as a reader sees it: 'content picture' or 'prompt level' where a criterion has the same name."""
+        human, benchmark = self.material.human, self.material.benchmark
+        if human is None or factor not in human.criteria:
+            return factor
+        pictured = benchmark is not None and factor in benchmark.references["factor"]
+        return f"{factor} picture" if pictured else f"{factor} level"
+
     def things(self, n: float | None) -> str:
         """'96 pictures'."""
         return count(n, self.thing)

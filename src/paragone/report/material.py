@@ -78,6 +78,11 @@ class Answers:
     """Columns criterion, participants, answers, items."""
     composition: pl.DataFrame | None = None
     """Columns question, answer, n, as in `COMPOSITION`; None: participants were not asked about themselves."""
+    aside: int = 0
+    """Answers that scores never use: those to checks, in training and to settle in."""
+    each: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """Participant -> answers that scores may use, so that those of rejected people can be counted; ids are never shown.
+    Empty: the table does not say who answered."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "per_criterion", checked(self.per_criterion, _PER_CRITERION, where="answers"))
@@ -174,7 +179,7 @@ def answers_of(votes: Votes | None = None, ratings: Ratings | None = None, *, ab
             question of the composition, counted once per participant by their first answer.
 
     Returns:
-        The summary over all answers that scores may use.
+        The summary over all answers that scores may use, and how many others there were.
     """
     rows = [
         answers.main.frame.select("participant", "criterion", *(pl.col(name) for name in columns), *described)
@@ -201,6 +206,7 @@ def answers_of(votes: Votes | None = None, ratings: Ratings | None = None, *, ab
         for name in about
         if name in frame.columns
     ]
+    given = [answers for answers in (votes, ratings) if answers is not None]
     kind: Literal["votes", "ratings", "votes and ratings"] = "votes" if ratings is None else "ratings"
     return Answers(
         kind="votes and ratings" if votes is not None and ratings is not None else kind,
@@ -209,6 +215,8 @@ def answers_of(votes: Votes | None = None, ratings: Ratings | None = None, *, ab
         items=whole["items"],
         per_criterion=per_criterion,
         composition=pl.concat(composition) if composition else None,
+        aside=sum(answers.frame.height for answers in given) - frame.height,
+        each=dict(frame["participant"].drop_nulls().value_counts().iter_rows()),
     )
 
 

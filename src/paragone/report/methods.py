@@ -11,10 +11,10 @@ import polars as pl
 from .. import __version__
 from ..scores import Scores
 from .blocks import Block, Cell, Folded, Head, Missing, Prose, Row, Section, Table
+from .counted import screened
 from .digits import count, fixed, joined
 from .index import Index
-from .people import screened
-from .words import TESTS, criterion_words, quoted, statistic_words
+from .words import TESTS, criterion_words, quoted, statistic_words, stopped
 
 __all__ = ["methods_paragraph", "methods_section", "provenance_section"]
 
@@ -27,7 +27,7 @@ _SAMPLING = ("intervals", "confidence", "replicates", "seed")
 def methods_section(index: Index) -> Section:
     """The paragraph, set apart for copying."""
     text = methods_paragraph(index)
-    return Section("methods", "Methods, ready to quote", [Prose(text, "quote", index.material.human_badges)])
+    return Section("methods", "Methods, ready to quote", [Prose(text, "quote")], index.material.human_badges)
 
 
 def methods_paragraph(index: Index) -> str:
@@ -53,9 +53,10 @@ def _people(index: Index) -> Iterator[str]:
         word = {"votes": compared, "ratings": ("rating", "ratings")}.get(answers.kind, ("answer", "answers"))
         criteria = [criterion_words(name) for name in answers.per_criterion["criterion"] if name is not None]
         on = f" on {joined(criteria)}" if criteria else ""
-        yield f"{people} gave {count(answers.n, *word)} of {index.things(answers.items)}{on}."
+        aside = f", and {count(answers.aside, 'answer')} to checks or in training" if answers.aside else ""
+        yield f"{people} gave {count(answers.n, *word)} of {index.things(answers.items)}{on}{aside}."
     if index.material.asked:
-        yield f"The question was {quoted(index.material.asked)}"
+        yield f"The question was {stopped(index.material.asked)}"
 
 
 def _screening(index: Index) -> Iterator[str]:

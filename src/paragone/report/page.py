@@ -27,6 +27,11 @@ from .svg import printable
 
 __all__ = ["report", "sections_of"]
 
+_SIMULATED = (
+    "Every answer here comes from simulated participants: no person took part, so nothing on this page says what people "
+    "think."
+)
+
 
 def report(material: Material, path: str | Path) -> Path:
     """Write the report as one HTML file that needs no network, and `figures/` with SVG and CSV beside it.
@@ -102,6 +107,7 @@ def _html(index: Index, sections: Sequence[Section]) -> str:
     return environment.get_template("report.html.j2").render(
         title=index.material.title,
         badges=index.material.human_badges,
+        banner=_SIMULATED if index.material.made_up else "",
         sections=sections,
         sources=index.thumbs.sources,
         number=index.number,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,12 +11,13 @@ import polars as pl
 from ..screen import Screening, ScreenRules, seconds_per_question
 from . import charts
 from .blocks import Block, Cell, Folded, Head, Missing, Plate, Plates, Prose, Row, Section, Table
+from .counted import Screened, listed, screened
 from .digits import count, fixed, with_interval
 from .index import MOST_ROWS, Index
 from .material import Answers
-from .words import CONSISTENCY, criterion_words
+from .words import CONSISTENCY, criterion_words, note_words
 
-__all__ = ["Screened", "participants_section", "screened"]
+__all__ = ["participants_section"]
 
 _MOST_BARS = 20  # answers to one question about the participants
 _MOST_POINTS = 2000  # participants drawn as points
@@ -25,50 +25,11 @@ _NONE = "\N{EN DASH}"
 _SPOKEN = ("participant", "kept", "reasons", "broken", "remarks")
 
 
-class Screened(NamedTuple):
-    """Counts of a screening."""
-
-    submitted: int
-    retained: int
-    by_rule: Mapping[str, int]
-    """Rule -> participants who broke it; one who broke two rules counts under both."""
-
-    @property
-    def rejected(self) -> int:
-        """Participants who are not kept."""
-        return self.submitted - self.retained
-
-
-def screened(screening: Screening | pl.DataFrame | None) -> Screened | None:
-    """Count a screening; None where nobody was screened."""
-    if screening is None:
-        return None
-    if isinstance(screening, Screening):
-        return Screened(screening.submitted, screening.retained, screening.rejected_by)
-    out = screening.filter(~pl.col("kept"))
-    column = "broken" if "broken" in out.columns else "reasons"
-    rules = [rule for row in (out[column] if column in out.columns else []) for rule in dict.fromkeys(_rules(row))]
-    by_rule = {rule: rules.count(rule) for rule in sorted(set(rules), key=lambda rule: (-rules.count(rule), rule))}
-    return Screened(screening.height, int(screening["kept"].sum()), by_rule)
-
-
-def _listed(cell: object) -> list[str]:
-    """The entries of a cell that holds a list, or text parted by ';'."""
-    if cell is None:
-        return []
-    entries = cell.split(";") if isinstance(cell, str) else list(cell)  # type: ignore[call-overload]
-    return [str(entry).strip() for entry in entries if entry is not None and str(entry).strip()]
-
-
-def _rules(cell: object) -> list[str]:
-    """A reason begins with the name of its rule and a colon."""
-    return [entry.partition(":")[0].strip() for entry in _listed(cell)]
-
-
 def participants_section(index: Index) -> Section:
     """Composition, screening and consistency."""
     blocks = [*_composition(index), *_screening(index), *_consistency(index)]
-    return Section("participants", "Participants", blocks)
+    known = any(not isinstance(block, Missing) for block in blocks)
+    return Section("participants", "Participants", blocks, index.people_badges if known else ())
 
 
 def _composition(index: Index) -> list[Block]:
@@ -89,7 +50,7 @@ def _composition(index: Index) -> list[Block]:
         told = ", ".join(f"{label} {n}" for label, n in frame.iter_rows())
         alt = f"Participants by {words}: {told}"
         drawing = charts.bars(frame, name=name, alt=alt, axis="participants")
-        n = count(float(part["n"].sum()), "participant")
+        n = f"{count(float(part['n'].sum()), 'participant')} who submitted answers"
         more = f" The first {_MOST_BARS} of {part.height} answers." if part.height > _MOST_BARS else ""
         plates.append(Plate(name, f"Participants by {words}", f"n = {n}.{more}", frame, drawing, index.people_badges))
     return [*blocks, Plates(plates)]
@@ -105,7 +66,7 @@ def _answers_table(answers: Answers, index: Index) -> Table:
         numbers = [Cell(fixed(row[name], 0), sort=row[name]) for name in ("participants", "answers", "items")]
         rows.append(Row([Cell(criterion_words(row["criterion"])), *numbers, Cell(fixed(each, 1), sort=each)]))
     csv = f"figures/{index.name('answers')}.csv"
-    caption = f"Answers that scores may use ({answers.kind})."
+    caption = f"Submitted {answers.kind} that scores may use, before screening and without checks."
     return Table(caption, heads, rows, index.people_badges, csv, answers.per_criterion)
 
 
@@ -119,7 +80,7 @@ def _screening(index: Index) -> list[Block]:
     said = [f"{count(counted.submitted, 'participant')} submitted answers; {kept}"]
     if sum(counted.by_rule.values()) > counted.rejected:
         said.append("One who broke two rules counts under both.")
-    warned = sum(1 for row in frame["remarks"] if _listed(row)) if "remarks" in frame.columns else 0
+    warned = sum(1 for row in frame["remarks"] if listed(row)) if "remarks" in frame.columns else 0
     if warned:
         said.append(
             f"Rules that reject nobody here would have spoken of {count(warned, 'participant')}; see the table."
@@ -185,7 +146,7 @@ def _participant_table(frame: pl.DataFrame, index: Index) -> Block:
         frame.sort("kept", maintain_order=True).head(MOST_ROWS).iter_rows(named=True), start=1
     ):
         cells = [Cell(str(number), sort=number), Cell("yes" if row["kept"] else "no")]
-        cells += [Cell("; ".join(_listed(row[name]))) for name in spoken]
+        cells += [Cell("; ".join(listed(row[name]))) for name in spoken]
         rows.append(Row([*cells, *(Cell(_plain(row[name]), sort=row[name]) for name in statistics)]))
     caption = "Participants by number, rejected ones first; their ids stay in the table that the screening wrote."
     if frame.height > MOST_ROWS:
@@ -215,7 +176,7 @@ def _consistency(index: Index) -> list[Block]:
     heads = [Head("statistic", kind="text"), *([Head("stage", kind="text")] if staged else [])]
     for criterion in criteria:
         words = criterion_words(criterion) if criterion else "value" if len(criteria) == 1 else "all together"
-        heads += [Head(words, "95 % interval", badges=index.people_badges), Head("n")]
+        heads += [Head(words, "95 % interval"), Head("n")]
     noted = frame["note"].null_count() < frame.height
     heads += [Head("note", kind="text")] if noted else []
     rows = []
@@ -224,7 +185,7 @@ def _consistency(index: Index) -> list[Block]:
         line = [Cell(CONSISTENCY.get(statistic, statistic.replace("_", " ")))]
         line += [Cell(stage or "all")] if staged else []
         line += [cell for row in found for cell in _consistency_cells(row)]
-        notes = dict.fromkeys(row["note"] for row in found if row and row["note"])
+        notes = dict.fromkeys(note_words(row["note"]) for row in found if row and row["note"])
         rows.append(Row([*line, Cell("; ".join(notes))] if noted else line))
     csv = f"figures/{index.name('consistency')}.csv"
     return [Table("Consistency: how far people agree with people.", heads, rows, index.people_badges, csv, frame)]

@@ -6,7 +6,7 @@ import polars as pl
 
 from ..scores import Scores
 from .digits import decimals_for, fixed
-from .words import criterion_words
+from .words import score_words
 
 __all__ = [
     "MAKERS",
@@ -80,9 +80,9 @@ def unit_words(scores: Scores) -> str:
 
 
 def score_axis(scores: Scores, criterion: str | None) -> str:
-    """'image appeal (rating scale, higher is better)'."""
+    """'image appeal score (rating scale, higher is better)'."""
     told = unit_words(scores)
-    return criterion_words(criterion) + (f" ({told})" if told else "")
+    return score_words(criterion) + (f" ({told})" if told else "")
 
 
 def score_decimals(frame: pl.DataFrame) -> int:

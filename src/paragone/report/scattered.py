@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,7 @@ from .digits import decimals_for, fixed, with_interval
 from .index import Index
 from .ranked import MAKERS, score_decimals, unit_words
 from .svg import Spot
-from .words import criterion_words, with_badges
+from .words import capital, criterion_words, with_badges
 
 __all__ = ["MOST_SCATTERS", "comparable", "scatter_plates"]
 
@@ -49,40 +50,54 @@ def comparable(machine: Sequence[Scores], criterion: str | None) -> list[tuple[S
     return found
 
 
-def scatter_plates(pooled: pl.DataFrame, index: Index) -> list[Plate]:
+def scatter_plates(pooled: pl.DataFrame, index: Index) -> tuple[list[Plate], list[str]]:
     """The plots of the predictors that agree best, criterion by criterion.
 
     Args:
         pooled: rows of an agreement table over all items.
         index: of the report.
+
+    Returns:
+        The plots, best first by SRCC (of a predictor without a direction, by its size), and the names of predictors that
+        are not drawn because they have no SRCC, once per criterion.
     """
     human = index.material.human
     if human is None or human.key != "item":
-        return []
-    plates = []
+        return [], []
+    plates, skipped = [], []
     for criterion in human.criteria:
         rows = pooled.filter(pl.col("criterion").eq_missing(pl.lit(criterion, dtype=pl.String)))
-        srcc = {row["predictor"]: row for row in rows.filter(pl.col("statistic") == "srcc").iter_rows(named=True)}
-
-        def weak(
-            pair: tuple[Scores, pl.DataFrame], known: dict[str, dict[str, float | None]] = srcc
-        ) -> tuple[float, str]:
-            value = known.get(pair[0].name, {}).get("value")
-            return (-abs(value) if value is not None else 1.0, pair[0].name)
-
-        for scores, machine in sorted(comparable(index.material.machine, criterion), key=weak)[:MOST_SCATTERS]:
+        known = {
+            statistic: {row["predictor"]: row for row in part.iter_rows(named=True)}
+            for statistic in ("srcc", "plcc", "plcc_oof")
+            for part in [rows.filter(pl.col("statistic") == statistic).drop_nulls("value")]
+        }
+        drawable = []
+        for scores, machine in comparable(index.material.machine, criterion):
+            if scores.name not in known["srcc"]:
+                skipped.append(scores.name)
+                continue
+            value = known["srcc"][scores.name]["value"]
+            drawable.append((-abs(value) if scores.better == "unknown" else -value, scores.name, scores, machine))
+        for _, name, scores, machine in sorted(drawable, key=lambda entry: entry[:2])[:MOST_SCATTERS]:
             people = human.of_criterion(criterion).select("item", "low", "high", y="score")
             both = machine.select("item", x="score").join(people, on="item").drop_nulls(["x", "y"]).sort("item")
             if both.height >= 2:
-                row = srcc.get(scores.name)
-                said = with_interval(row["value"], row["low"], row["high"]) if row else "not computed"
-                plates.append(_plate(both, scores, criterion, said, index))
-    return plates
+                told = {statistic: found.get(name) for statistic, found in known.items()}
+                plates.append(_plate(both, scores, criterion, told, index))
+    return plates, skipped
 
 
-def _plate(both: pl.DataFrame, scores: Scores, criterion: str | None, srcc: str, index: Index) -> Plate:
+def _plate(
+    both: pl.DataFrame,
+    scores: Scores,
+    criterion: str | None,
+    known: Mapping[str, Mapping[str, Any] | None],
+    index: Index,
+) -> Plate:
     both, factor = _with_series(both, index)
-    curve, note = _curve(both, scores.name, criterion, index)
+    curve, steep, note = _curve(both, scores.name, criterion, index)
+    srcc = _said(known["srcc"])
     frame = _drawn(both, curve)
     words = criterion_words(criterion)
     badges = list(dict.fromkeys([*index.material.human_badges, *index.material.badges_of(scores)]))
@@ -100,8 +115,13 @@ def _plate(both: pl.DataFrame, scores: Scores, criterion: str | None, srcc: str,
     notes = [f"SRCC{turned} {srcc}; n = {index.things(both.height)}."]
     if curve.form == "line":
         notes.append("A straight line stands in for the logistic.")
-    if note:
-        notes.append(f"{note[0].upper()}{note[1:]}.")
+    if steep:
+        notes.append(
+            f"The curve jumps at one place, as if there were two groups of {index.thing}s, which flatters a weak predictor: "
+            f"PLCC {_said(known['plcc'])}, out of fold {_said(known['plcc_oof'], known['plcc'])}."
+        )
+    elif note:
+        notes.append(f"{capital(note)}.")
     if factor:
         notes.append(f"Shapes: {factor}.")
     if both.height > MOST_POINTS:
@@ -109,14 +129,25 @@ def _plate(both: pl.DataFrame, scores: Scores, criterion: str | None, srcc: str,
     return Plate(name, f"{scores.name} and {words}", " ".join(notes), frame, drawing, badges)
 
 
-def _curve(both: pl.DataFrame, predictor: str, criterion: str | None, index: Index) -> tuple[Curve, str]:
-    """The curve behind the agreement table if it was kept, else the same fit made again; and what to know of it."""
+def _said(row: Mapping[str, Any] | None, digits: Mapping[str, Any] | None = None) -> str:
+    """Value and interval, in as many digits as the interval of `digits` allows where it has none of its own."""
+    if row is None:
+        return "not computed"
+    other = digits if digits is not None and digits["low"] is not None and row["low"] is None else row
+    half = None if other["low"] is None or other["high"] is None else (other["high"] - other["low"]) / 2
+    return with_interval(row["value"], row["low"], row["high"], decimals_for([half], [row["value"]]))
+
+
+def _curve(both: pl.DataFrame, predictor: str, criterion: str | None, index: Index) -> tuple[Curve, bool, str]:
+    """The curve behind the agreement table if it was kept, else the same fit made again; whether it is close to a step;
+    and what else to know of it."""
     kept = index.material.agreement.notes.get("curves", ()) if index.material.agreement is not None else ()
     for entry in kept:
         if (entry["predictor"], entry["criterion"]) == (predictor, criterion) and entry["form"] != "logistic4":
-            return Curve(entry["form"], tuple(entry["parameters"])), str(entry.get("note") or "")
+            curve = Curve(entry["form"], tuple(entry["parameters"]))
+            return curve, bool(entry.get("steep")), str(entry.get("note") or "")
     fit = fit_logistic(both["x"].to_numpy(), both["y"].to_numpy())
-    return fit.curve, fit.note
+    return fit.curve, fit.steep, fit.note
 
 
 def _spots(both: pl.DataFrame, name: str, words: str, index: Index) -> dict[str, Spot]:

@@ -9,12 +9,13 @@ import polars as pl
 
 from ..scores import Scores
 from . import charts
+from .answer import MOST_ROWS as MOST_DRAWN
 from .answer import score_plate, what_to_show
 from .blocks import Block, Cell, Folded, Head, Missing, Plate, Plates, Prose, Row, Section, Strip, Table, Tile
 from .digits import count, decimals_for, fixed, ranks, with_interval
 from .index import MOST_ROWS, Index
 from .ranked import apart, factor_of, ranked, score_axis, score_decimals, unit_words
-from .words import criterion_words, with_badges
+from .words import criterion_words, score_words, with_badges
 
 __all__ = ["scores_section"]
 
@@ -42,6 +43,8 @@ def scores_section(index: Index) -> Section:
         shown = what_to_show(human, levels)
         others = [scores for scores in levels if scores is not shown]
         drawn = [score_plate(scores, criterion, index) for scores in others for criterion in scores.criteria]
+        if shown is not human and human.key == "item" and human.frame["item"].n_unique() <= MOST_DRAWN:
+            drawn = [score_plate(human, criterion, index) for criterion in human.criteria] + drawn
         blocks += [Plates(drawn)] if drawn else []
         blocks += [_table(scores, index) for scores in levels]
     elif human.key == "item":
@@ -50,11 +53,11 @@ def scores_section(index: Index) -> Section:
     table = _table(human, index)
     n = count(len(table.rows), factor_of(human) or index.thing)
     blocks.append(table if len(table.rows) <= _OPEN_ROWS else Folded(f"Table of {n}", [table]))
-    return Section("scores", "Scores", blocks)
+    return Section("scores", "Scores", blocks, index.material.human_badges)
 
 
 def _strips(human: Scores, index: Index) -> list[Block]:
-    """The best and the worst pictures of each criterion."""
+    """The best and the worst pictures of each criterion, at most a third each, so that neither is about the middle."""
     if human.key != "item":
         return []
     if index.material.benchmark is None:
@@ -63,10 +66,10 @@ def _strips(human: Scores, index: Index) -> list[Block]:
     blocks: list[Block] = []
     for criterion in human.criteria:
         frame = ranked(human, criterion).drop_nulls("score")
-        if frame.height < 2 or apart(frame):
+        most = min(_TILES, frame.height // 3)
+        if not most or apart(frame):
             continue
         decimals = score_decimals(frame)
-        most = min(_TILES, frame.height // 2)
         for end, part in (("Best", frame.head(most)), ("Worst", frame.tail(most).reverse())):
             tiles = [
                 Tile(
@@ -108,7 +111,7 @@ def _distribution(scores: Scores, criterion: str | None, index: Index) -> Plate 
         axis=score_axis(scores, criterion),
         counted=f"{factor_of(scores) or index.thing}s",
     )
-    return Plate(name, f"Distribution of {words}", f"n = {n}; {told}.", frame, drawing, badges)
+    return Plate(name, f"Distribution of the {score_words(criterion)}s", f"n = {n}; {told}.", frame, drawing, badges)
 
 
 def _histogram(values: np.ndarray) -> pl.DataFrame:
@@ -128,7 +131,7 @@ def _histogram(values: np.ndarray) -> pl.DataFrame:
 def _table(scores: Scores, index: Index) -> Table:
     """One row per item or level: for each criterion the score with its interval, the rank range and n."""
     badges = index.material.human_badges
-    thing = factor_of(scores) or index.thing
+    thing = index.factor_words(factor_of(scores)) or index.thing
     column, criteria = scores.key, scores.criteria
     first = ranked(scores, criteria[0])["label"].to_list() if criteria else []
     labels = list(dict.fromkeys([*first, *scores.frame[column].drop_nulls().unique().sort()]))
@@ -140,7 +143,7 @@ def _table(scores: Scores, index: Index) -> Table:
     decimals = {criterion: score_decimals(scores.of_criterion(criterion)) for criterion in criteria}
     heads = [Head(thing, kind="text")]
     for criterion in criteria:
-        heads += [Head(criterion_words(criterion), unit_words(scores), badges=badges), Head("rank"), Head("n")]
+        heads += [Head(criterion_words(criterion), unit_words(scores)), Head("rank"), Head("n")]
     rows = []
     item = column == "item"
     for label in listed:
@@ -152,7 +155,7 @@ def _table(scores: Scores, index: Index) -> Table:
     key = ["item"] if item else ["of", "level"]
     columns = [*key, "criterion", "score", "low", "high", "rank_low", "rank_high", "n", "status"]
     caption = f"Scores by {thing}: 95 % interval in square brackets, ranks as far as the data tell.{more}"
-    csv = f"figures/{index.name('table', thing)}.csv"
+    csv = f"figures/{index.name('table', factor_of(scores) or index.thing)}.csv"
     return Table(caption, heads, rows, badges, csv, scores.frame.select(columns))
 
 
