@@ -53,7 +53,8 @@ def spread(
     Args:
         function: pure and, for jobs > 1, picklable.
         pieces: its arguments.
-        jobs: worker processes, >= 1, or -1 for one per core.
+        jobs: worker processes, >= 1, or -1 for one per core. More than there are cores (where joblib is told to use a
+            cluster: its workers) or pieces are not started, since they could only wait.
         label: for the progress bar.
         quiet: show no bar.
 
@@ -66,6 +67,10 @@ def spread(
         return [function(piece) for piece in track(pieces, label, quiet=quiet)]
     import joblib
 
+    cores = joblib.effective_n_jobs(-1)
+    jobs = min(cores if jobs == -1 else jobs, cores, len(pieces))
+    if jobs == 1:
+        return [function(piece) for piece in track(pieces, label, quiet=quiet)]
     here = joblib.delayed(_Here(function, os.getcwd()))
     work: Any = joblib.Parallel(n_jobs=jobs, return_as="generator")(here(piece) for piece in pieces)
     return list(track(work, label, total=len(pieces), quiet=quiet))

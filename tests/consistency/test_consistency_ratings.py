@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from paragone.consistency import Consistency, consistency, ratings
+from paragone.errors import BadInput
 from paragone.judgements import Ratings
 
 
@@ -166,3 +167,63 @@ def test_many_raters_are_compared_by_a_sample_of_pairs(monkeypatch: pytest.Monke
     few, again = (row(consistency(answers, replicates=20, seed=5), "between_spearman") for _ in range(2))
     assert few == again
     assert few["n"] == 40  # of 190 pairs
+
+
+def rated(*rows: tuple[str, str, float]) -> Ratings:
+    return Ratings(pl.DataFrame(rows, schema=["participant", "item", "value"], orient="row"))
+
+
+def test_an_icc_of_two_items_is_undefined_and_says_so() -> None:
+    # gave -3.0: the residual of three first ratings is nothing, and variance components know no bounds
+    found = consistency(rated(("p", "a", 3), ("p", "a", 5), ("q", "a", 1), ("p", "b", 2), ("q", "b", 4)), replicates=20)
+    for name in ("icc_2_1", "icc_2_k"):
+        assert row(found, name)["value"] is None
+        assert row(found, name)["note"] == "2 items; an ICC needs 3"
+    assert row(found, "repeat_correlation")["value"] is None
+    assert "1 repeats; a correlation needs 3" in str(row(found, "repeat_correlation")["note"])
+
+
+def test_two_repeats_have_no_correlation() -> None:
+    twice = [("p", item, value) for item, values in {"a": (1, 2), "b": (4, 5)}.items() for value in values]
+    found = consistency(rated(*twice), replicates=20)
+    assert (row(found, "repeat_correlation")["value"], row(found, "repeat_correlation")["n"]) == (None, 2)
+    assert row(found, "repeat_rmse")["value"] == 1.0
+
+
+@pytest.mark.parametrize("share", [0.4, 0.7, 1.0])
+def test_no_reliability_is_below_what_is_possible_whatever_is_rated(share: float) -> None:
+    negative = impossible = 0
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        p, n = int(rng.integers(2, 5)), int(rng.integers(3, 6))
+        cells = [(f"p{i}", f"i{j}", float(rng.integers(1, 6))) for i in range(p) for j in range(n)]
+        kept = [cell for cell in cells if rng.random() < share] or cells
+        found = consistency(rated(*kept), replicates=10)
+        for name, least in (("icc_2_1", -1.0), ("icc_2_k", -1.0), ("spearman_brown", -1.0)):
+            one = row(found, name)
+            if one["value"] is None:
+                impossible += "possible" in str(one["note"]) or "below -1" in str(one["note"])
+                assert one["note"]
+                continue
+            assert least <= one["value"] <= 1.0 + 1e-9  # type: ignore[operator]
+            assert (one["low"] is None) == (one["high"] is None)
+            assert one["low"] is None or least <= one["low"] < one["high"]  # type: ignore[operator]
+            if one["value"] < 0:  # type: ignore[operator]
+                negative += 1
+                assert str(one["note"]).startswith("negative: ")
+    assert negative > 10
+    assert impossible > 2
+
+
+def test_perfect_repeats_have_no_interval_of_no_width() -> None:
+    rows = [(f"p{i}", f"i{j}", float(j)) for i in range(6) for j in range(5) for _ in range(2)]
+    found = consistency(rated(*rows), replicates=50)
+    known = found.frame.drop_nulls("low")
+    assert (known["high"] > known["low"]).all()
+    assert (row(found, "repeat_correlation")["value"], row(found, "repeat_correlation")["low"]) == (1.0, None)
+    assert row(found, "alpha_interval")["note"] == "no interval: every resample gives the same"
+
+
+def test_a_bare_frame_is_refused_with_what_to_do() -> None:
+    with pytest.raises(BadInput, match="consistency takes Votes or Ratings, not DataFrame; read them with read_votes"):
+        consistency(pl.DataFrame({"item": ["a"]}))  # type: ignore[arg-type]

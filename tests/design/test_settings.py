@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from paragone.design import PairStage, RatingStage, Study, read_study
+from paragone.benchmark import Benchmark
+from paragone.design import PairStage, RatingStage, Study, plan, read_study
 from paragone.design import settings as module
 from paragone.errors import BadConfig
+
+Maker = Callable[..., Benchmark]
 
 GOOD = """
 format = 1
@@ -102,3 +106,69 @@ def test_every_key_is_documented() -> None:
             for field, after in itertools.pairwise(node.body):
                 if isinstance(field, ast.AnnAssign):
                     assert isinstance(after, ast.Expr), f"{node.name}.{ast.unparse(field.target)} has no docstring"
+
+
+@pytest.mark.parametrize("huge", [10**8, 99999999999999999999])
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        *[("pairs", key) for key in ("participants", "trials", "checks", "repeats", "repeat_distance", "shared")],
+        *[("pairs", key) for key in ("shared_by", "break_seconds")],
+        *[("ratings", key) for key in ("participants", "sessions", "items", "stabilising", "checks", "repeats")],
+        *[("ratings", key) for key in ("repeat_distance", "break_seconds")],
+    ],
+)
+def test_numbers_beyond_any_study_are_refused_by_name(kind: str, key: str, huge: int, tmp_path: Path) -> None:
+    needed = {"participants": 3} | ({"trials": 20} if kind == "pairs" else {})
+    lines = "\n".join(f"{name} = {value}" for name, value in {**needed, key: huge}.items())
+    with pytest.raises(BadConfig, match=rf"{key}( = {huge}|: expected)"):
+        read(tmp_path, f'[[stage]]\nkind = "{kind}"\n{lines}\n')
+
+
+def test_every_whole_number_of_a_stage_has_an_upper_limit() -> None:
+    for stage in (PairStage, RatingStage):
+        needed = {"participants": 3} | ({"trials": 20} if stage is PairStage else {})
+        for name, kind in stage.__annotations__.items():
+            if kind in ("int", "int | None"):
+                with pytest.raises(BadConfig):
+                    stage(**{**needed, name: 10**9})
+
+
+def test_a_study_holds_ten_million_judgements_and_not_one_more() -> None:
+    PairStage(participants=10_000, trials=990, checks=10)
+    with pytest.raises(BadConfig, match="10001 participants with 1000 trials each are 10,001,000 judgements"):
+        PairStage(participants=10_001, trials=990, checks=10)
+    with pytest.raises(BadConfig, match="10,000,200 judgements"):
+        RatingStage(participants=100, sessions=2, items=49_001, stabilising=1000, checks=0)
+    half = PairStage(participants=6_000, trials=1_000, name="one")
+    with pytest.raises(BadConfig, match="the stages together are 12,000,000 judgements"):
+        Study(stage=[half, PairStage(participants=6_000, trials=1_000, name="two")])
+
+
+def test_ratings_of_all_items_are_counted_when_the_items_are_known(grid_benchmark: Maker) -> None:
+    study = Study(stage=[RatingStage(participants=1_000_000)])
+    with pytest.raises(BadConfig, match="1000000 participants with 29 trials each"):
+        plan(grid_benchmark(), study)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"high": float("inf")}, "high = inf is not finite"),
+        ({"low": float("-inf")}, "low = -inf is not finite"),
+        ({"high": float("nan")}, "high = nan is not finite"),
+        ({"step": 1e-300}, "makes more than 1,000,000 steps"),
+    ],
+)
+def test_a_scale_is_finite(settings: dict[str, float], message: str) -> None:
+    with pytest.raises(BadConfig, match=message):
+        RatingStage(participants=3, **settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"seed": 2**63}, {"kept": 1e-300}, {"seconds_per_trial": float("inf")}, {"seconds_per_trial": 1e9}]
+)
+def test_the_cost_of_a_study_can_be_reckoned(settings: dict[str, float]) -> None:
+    (key,) = settings
+    with pytest.raises(BadConfig, match=f"{key} is "):
+        Study(stage=[RatingStage(participants=3)], **settings)  # type: ignore[arg-type]

@@ -380,3 +380,15 @@ def test_the_order_of_participants_does_not_matter(nflx):
     assert one.select(pl.exclude(pl.Float64)).equals(two.select(pl.exclude(pl.Float64)))
     for name in one.select(pl.col(pl.Float64)).columns:
         assert one[name].to_list() == pytest.approx(two[name].to_list(), nan_ok=True), name
+
+
+@pytest.mark.parametrize("given", [pl.DataFrame({"participant": ["a"]}), None, [{"participant": "a"}]])
+def test_what_is_no_table_of_answers_is_refused_with_what_to_do(given: object) -> None:
+    words = f"screen takes Votes or Ratings, not {type(given).__name__}; read them with read_votes or read_ratings"
+    with pytest.raises(BadInput, match=words):
+        screen(given)  # type: ignore[arg-type]
+
+
+def test_thresholds_beyond_any_sense_are_refused() -> None:
+    with pytest.raises(BadConfig, match=r"straight\.run"):
+        ScreenRules(straight=Straight(run=10**20))

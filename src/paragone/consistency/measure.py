@@ -37,13 +37,23 @@ def consistency(answers: Votes | Ratings, *, seed: int = 0, replicates: int = 10
         several stages, each has its rows and a null stage holds all of them. `notes` has `repeats` (table, raw
         agreement, kappa with its analytic error) or `raters` (whose ratings each ICC rests on).
 
+        A number that the answers do not determine is null with a note: an ICC of fewer than three items or below the
+        least possible -1/(k - 1), a correlation of fewer than three repeats. A negative ICC has a note. Replicates
+        that are all the same make no interval.
+
     Raises:
         TooFew: no main answer at all.
-        BadInput: replicates below 1.
+        BadInput: `answers` are neither votes nor ratings, or replicates below 1.
 
     Source:
         See `stats.kappa`, `stats.icc`, `stats.correlation`.
     """
+    if not isinstance(answers, (Votes, Ratings)):
+        raise BadInput(
+            f"consistency takes Votes or Ratings, not {type(answers).__name__}; read them with read_votes or "
+            "read_ratings",
+            where="answers",
+        )
     if replicates < 1:
         raise BadInput(f"{replicates} bootstrap replicates; one or more are needed")
     pairwise = isinstance(answers, Votes)

@@ -13,7 +13,7 @@ from ..stats.icc import Reliability, icc_incomplete, icc_two_way, split_half
 from ..stats.kappa import Metric, alpha_replicates
 from ..stats.statistic import Floats, Ints, Statistic
 from .repeats import Part, first_answers
-from .resampled import codes, few, interval, people_weights
+from .resampled import codes, few, interval, people_weights, with_width
 
 __all__ = ["rating_rows"]
 
@@ -29,6 +29,7 @@ _STATISTICS = (
     "between_spearman",
     "between_kendall",
 )
+_ICC_ITEMS = 3  # fewest items of an ICC, our choice: two items have one difference, and no spread of differences
 _FINISHED_SHARE = 0.5  # the finished raters' table stands for the study if it holds half of all ratings
 _PAIRS = 2000  # pairs of raters that are correlated; more are drawn at random
 _COMMON = 3  # fewest items that two raters must share
@@ -45,11 +46,12 @@ def rating_rows(part: pl.DataFrame, *, seed: int, replicates: int) -> Part:
         unknown = Statistic.undefined(0, "participants are unknown, so nobody's ratings can be compared")
         return Part(dict.fromkeys(_STATISTICS, unknown), [])
     reliability, detail = _reliability(value, item, who)
-    statistics |= {"icc_2_1": reliability.single, "icc_2_k": reliability.average}
+    statistics |= _possible(reliability)
     statistics |= _alphas(value, item, who, rng, replicates)
     table = np.full((int(who.max()) + 1, int(item.max()) + 1), np.nan)
     table[who, item] = value
-    statistics["split_half"], statistics["spearman_brown"] = split_half(table, splits=replicates, seed=rng)
+    halves, stepped = split_half(table, splits=replicates, seed=rng)
+    statistics |= {"split_half": with_width(halves), "spearman_brown": _average(with_width(stepped))}
     statistics |= _repeats(known, rng, replicates)
     statistics |= _between(table, rng, replicates)
     return Part(statistics, [detail])
@@ -71,6 +73,48 @@ def _reliability(value: Floats, item: Ints, who: Ints) -> tuple[Reliability, dic
     table[item[kept], np.searchsorted(finished, who[kept])] = value[kept]
     detail["icc"] = "participants who rated every item, two-way analysis of variance"
     return icc_two_way(table), detail
+
+
+def _possible(found: Reliability) -> dict[str, Statistic]:
+    """Both ICCs, where they can be what they estimate: k ratings cannot all correlate below -1/(k - 1).
+
+    Estimates by variance components are not bound to that range, and leave it where ratings are few. Ends of intervals
+    are cut at it. A negative estimate stays, with a note.
+    """
+    single, average = found.single, found.average
+    if not single.defined:
+        return {"icc_2_1": single, "icc_2_k": average}
+    least = -1.0 / (max(found.k, 2.0) - 1.0)
+    why = ""
+    if single.n < _ICC_ITEMS:
+        why = f"{single.n} items; an ICC needs {_ICC_ITEMS}"
+    elif single.value < least - 1e-9:
+        why = f"the estimate {single.value:.3g} is below {least:.3g}, the least that is possible; too few ratings"
+    if why:
+        none = Statistic.undefined(single.n, why)
+        return {"icc_2_1": none, "icc_2_k": none}
+    return {"icc_2_1": _remarked(single, least), "icc_2_k": _average(average)}
+
+
+def _average(found: Statistic) -> Statistic:
+    """The reliability of a mean of several; stepped up from one it runs to minus infinity and stops saying anything."""
+    if not found.defined:
+        return Statistic.undefined(found.n, found.note or "the ratings agree too little for the reliability of a mean")
+    if found.value < -1.0:
+        why = f"the estimate {found.value:.3g} is below -1, so the ratings hold no reliability to estimate"
+        return Statistic.undefined(found.n, why)
+    return _remarked(found, -1.0)
+
+
+def _remarked(icc: Statistic, least: float) -> Statistic:
+    """The ICC with its interval cut at the least possible, and with a note if it is negative."""
+    icc = icc._replace(low=max(icc.low, least), high=max(icc.high, least)) if not math.isnan(icc.low) else icc
+    if math.isnan(icc.low) != math.isnan(icc.high):
+        icc = icc._replace(low=math.nan, high=math.nan, note=icc.note or "no interval: one end has no bound")
+    if not icc.value < 0.0:
+        return icc
+    note = "negative: ratings of one item differ more than items do; read it as no reliability"
+    return icc._replace(note=f"{note}; {icc.note}" if icc.note else note)
 
 
 def _alphas(value: Floats, item: Ints, who: Ints, rng: np.random.Generator, replicates: int) -> dict[str, Statistic]:
@@ -102,6 +146,8 @@ def _repeats(known: pl.DataFrame, rng: np.random.Generator, replicates: int) -> 
         return {"repeat_correlation": none, "repeat_rmse": none}
     before, after, who = pairs["before"].to_numpy(), pairs["value"].to_numpy(), codes(pairs["participant"])
     r, squares = pearson(before, after), (after - before) ** 2
+    if n < _COMMON:
+        r = Statistic.undefined(n, f"{n} repeats; a correlation needs {_COMMON}, since two are always in line")
     rmse = math.sqrt(float(squares.mean()))
     weights = people_weights(int(who.max()) + 1, rng, replicates)
     if weights is None:

@@ -8,17 +8,26 @@ import polars as pl
 from ..stats.resample import bootstrap_weights, percentile_interval
 from ..stats.statistic import Floats, Ints, Statistic
 
-__all__ = ["MIN_PARTICIPANTS", "codes", "few", "interval", "people_weights"]
+__all__ = ["MIN_PARTICIPANTS", "codes", "few", "interval", "people_weights", "with_width"]
 
 MIN_PARTICIPANTS = 5
 """Fewest participants that are resampled for an interval. Our choice: five people have 126 different resamples."""
 
 
 def interval(value: float, draws: Floats, n: int) -> Statistic:
-    """The number with the percentile interval of its replicates."""
+    """The number with the percentile interval of its replicates, unless they hardly exist or show no spread at all."""
     bounds = percentile_interval(draws)
     note = f"{int(bounds.dropped)} resamples gave no number" if bounds.dropped else ""
-    return Statistic(value, float(bounds.low), float(bounds.high), n, note)
+    if 2 * int(bounds.dropped) > len(draws):
+        return Statistic(value, np.nan, np.nan, n, f"no interval: {note}")
+    return with_width(Statistic(value, float(bounds.low), float(bounds.high), n, note))
+
+
+def with_width(found: Statistic) -> Statistic:
+    """The number, without its interval where that has no width: replicates that are all alike prove nothing."""
+    if found.high - found.low <= 1e-12 * max(1.0, abs(found.value)):
+        return found._replace(low=np.nan, high=np.nan, note="no interval: every resample gives the same")
+    return found
 
 
 def people_weights(n_people: int, rng: np.random.Generator, replicates: int) -> Floats | None:

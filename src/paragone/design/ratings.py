@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..errors import BadConfig
 from .checks import Pool, check_places, uses_broken
 from .deal import ordered
-from .settings import RatingStage
+from .settings import RatingStage, at_most_judgements
 
 __all__ = ["rating_rows"]
 
@@ -44,7 +44,8 @@ def rating_rows(stock: Pool, stage: RatingStage, name: str, rng: np.random.Gener
         rng: source of every random choice.
 
     Raises:
-        BadConfig: more items per participant than there are, or repeats do not fit into a session.
+        BadConfig: more judgements than a study may hold, more items per participant than there are, or repeats that do
+            not fit into a session.
     """
     n = stock.items.height
     sizes = _sizes(stage, name, n)
@@ -78,6 +79,7 @@ def _sizes(stage: RatingStage, name: str, n: int) -> list[int]:
             "lower items or sessions",
             where="stage.items",
         )
+    at_most_judgements(name, stage.participants, sum(stage.in_session(size) for size in sizes))
     if stage.repeats > min(sizes):
         raise BadConfig(
             f"stage '{name}': repeats = {stage.repeats} is more than the {min(sizes)} items of a session",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Literal
 
@@ -10,7 +11,15 @@ import msgspec
 from ..errors import BadConfig
 from ..settings import Settings, read_settings
 
-__all__ = ["PairStage", "RatingStage", "Study", "read_study"]
+__all__ = ["MOST_JUDGEMENTS", "PairStage", "RatingStage", "Study", "at_most_judgements", "read_study"]
+
+MOST_JUDGEMENTS = 10_000_000
+"""Most trials in all that a plan may hold, and so the most of anything that is counted. Our choice: far more than any
+published study collected, so that a mistyped number is told before it is laid out."""
+_MOST_SECONDS = 86_400.0  # a day
+_LEAST_KEPT = 1e-3  # of a thousand participants one is kept
+_MOST_STEPS = 1_000_000  # of a scale
+_MOST_SEED = 2**63 - 1
 
 
 class PairStage(Settings, frozen=True, tag_field="kind", tag="pairs"):
@@ -62,6 +71,7 @@ class PairStage(Settings, frozen=True, tag_field="kind", tag="pairs"):
         _at_least(label, "shared_by", self.shared_by, 2)
         _at_least(label, "break_seconds", self.break_seconds, 0)
         _repeats(label, self.trials - self.n_repeats, self.n_repeats, self.repeat_distance)
+        at_most_judgements(label, self.participants, self.trials + self.checks)
         if self.shared and self.shared > self.n_main:
             raise _wrong(label, "shared", self.shared, f"is more than the {self.n_main} trials that are no repeats")
         if self.shared and self.shared_by > self.participants:
@@ -72,6 +82,11 @@ class PairStage(Settings, frozen=True, tag_field="kind", tag="pairs"):
                 'for example group = ["content", "style"]',
                 where="stage.group",
             )
+
+    @property
+    def judgements(self) -> int:
+        """Trials of all participants, checks among them."""
+        return self.participants * (self.trials + self.checks)
 
     @property
     def n_repeats(self) -> int:
@@ -140,10 +155,26 @@ class RatingStage(Settings, frozen=True, tag_field="kind", tag="ratings"):
             _at_least(label, "items", self.items, 1)
             _repeats(label, self.items, self.repeats, self.repeat_distance)
         _checks(label, self.checks, self.checks_needed)
+        _at_least(label, "repeat_distance", self.repeat_distance, 1)
+        at_most_judgements(label, self.participants, self.sessions * self.in_session(self.items or 1))
+        for key in ("low", "high"):
+            if not math.isfinite(getattr(self, key)):
+                raise _wrong(label, key, getattr(self, key), "is not finite")
         if not self.low < self.high:
             raise _wrong(label, "high", self.high, f"is not above low = {self.low:g}")
         if not 0 < self.step <= self.high - self.low:
             raise _wrong(label, "step", self.step, f"is not in (0, {self.high - self.low:g}]")
+        if not (self.high - self.low) / self.step <= _MOST_STEPS:
+            raise _wrong(label, "step", self.step, f"makes more than {_MOST_STEPS:,} steps from low to high")
+
+    @property
+    def judgements(self) -> int:
+        """Trials of all participants, checks among them; where `items` is left out, the least there can be."""
+        return self.participants * self.sessions * self.in_session(self.items or 1)
+
+    def in_session(self, items: int) -> int:
+        """Trials of a session of so many different items."""
+        return items + self.repeats + self.stabilising + self.checks
 
 
 class Study(Settings, frozen=True):
@@ -156,22 +187,35 @@ class Study(Settings, frozen=True):
     criteria: list[str] = msgspec.field(default_factory=list)
     """What is asked in each trial; empty: the benchmark's criteria."""
     seed: int = 0
-    """Every random choice of the plan follows from it, >= 0."""
+    """Every random choice of the plan follows from it, 0 to 2^63 - 1."""
     seconds_per_trial: float = 8.6
-    """Expected seconds a trial takes, all criteria together, for the cost; 8.6 is what a published study measured."""
+    """Expected seconds a trial takes, all criteria together, for the cost, at most a day; 8.6 is what a published study
+    measured."""
     kept: float = 0.65
-    """Expected share of participants who survive screening, in (0, 1], for the cost; a published study kept 264 of
+    """Expected share of participants who survive screening, in [.001, 1], for the cost; a published study kept 264 of
     407."""
 
     def __post_init__(self) -> None:
         if not self.stage:
             raise BadConfig("stage is empty; give at least one [[stage]]", where="stage")
-        if self.seed < 0:
-            raise BadConfig(f"seed is {self.seed}; give a whole number from 0", where="seed")
-        if not 0 < self.kept <= 1:
-            raise BadConfig(f"kept is {self.kept:g}; give a share above 0 and at most 1", where="kept")
-        if not self.seconds_per_trial > 0:
-            raise BadConfig(f"seconds_per_trial is {self.seconds_per_trial:g}; give seconds", where="seconds_per_trial")
+        if not 0 <= self.seed <= _MOST_SEED:
+            raise BadConfig(f"seed is {self.seed}; give a whole number from 0 to {_MOST_SEED}", where="seed")
+        if not _LEAST_KEPT <= self.kept <= 1:
+            raise BadConfig(
+                f"kept is {self.kept:g}; give a share above 0 (from {_LEAST_KEPT:g}) and at most 1", where="kept"
+            )
+        if not 0 < self.seconds_per_trial <= _MOST_SECONDS:
+            raise BadConfig(
+                f"seconds_per_trial is {self.seconds_per_trial:g}; give seconds, at most {_MOST_SECONDS:g}",
+                where="seconds_per_trial",
+            )
+        total = sum(stage.judgements for stage in self.stage)
+        if total > MOST_JUDGEMENTS:
+            raise BadConfig(
+                f"the stages together are {total:,} judgements, and a study holds at most {MOST_JUDGEMENTS:,}; "
+                "lower participants or trials",
+                where="stage",
+            )
         for what, names in (("criterion", self.criteria), ("stage", self.stage_names)):
             twice = [name for name in names if names.count(name) > 1]
             if twice:
@@ -199,13 +243,35 @@ def read_study(path: str | Path) -> Study:
         raise BadConfig(f"{path.name}: {error.message}", where=error.where) from error
 
 
+def at_most_judgements(stage: str, participants: int, each: int) -> None:
+    """Hold a stage to `MOST_JUDGEMENTS`.
+
+    Args:
+        stage: its name.
+        participants: how many.
+        each: trials of one of them, checks among them.
+
+    Raises:
+        BadConfig: the stage is larger.
+    """
+    if participants * each > MOST_JUDGEMENTS:
+        raise BadConfig(
+            f"stage '{stage}': {participants} participants with {each} trials each are {participants * each:,} "
+            f"judgements, and a study holds at most {MOST_JUDGEMENTS:,}; lower participants or trials",
+            where="stage.participants",
+        )
+
+
 def _wrong(stage: str, key: str, value: float, claim: str) -> BadConfig:
-    return BadConfig(f"stage '{stage}': {key} = {value:g} {claim}", where=f"stage.{key}")
+    said = str(value) if isinstance(value, int) else f"{value:g}"
+    return BadConfig(f"stage '{stage}': {key} = {said} {claim}", where=f"stage.{key}")
 
 
-def _at_least(stage: str, key: str, value: float, low: int) -> None:
+def _at_least(stage: str, key: str, value: int, low: int) -> None:
     if value < low:
         raise _wrong(stage, key, value, f"is below {low}")
+    if value > MOST_JUDGEMENTS:
+        raise _wrong(stage, key, value, f"is above {MOST_JUDGEMENTS:,}, the most that a study may hold")
 
 
 def _checks(stage: str, checks: int, needed: int) -> None:

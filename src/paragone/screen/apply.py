@@ -106,9 +106,14 @@ def screen(
 
     Raises:
         BadConfig: a rule that is to reject cannot be applied to these answers.
-        BadInput: there are no answers.
+        BadInput: `answers` are neither votes nor ratings, or there are none.
         UnknownName: `measured` names another statistic, or somebody who gave no answer.
     """
+    if not isinstance(answers, (Votes, Ratings)):
+        raise BadInput(
+            f"screen takes Votes or Ratings, not {type(answers).__name__}; read them with read_votes or read_ratings",
+            where="answers",
+        )
     rules = rules or ScreenRules()
     names, asked = _asked(answers, measured or {})
     for name in rules.reject:

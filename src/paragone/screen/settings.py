@@ -151,7 +151,7 @@ class ScreenRules(Settings, frozen=True):
                 raise BadConfig(f"{place} = {value} is not between {low:g} and {high:g}", where=place)
 
     def _ranges(self) -> list[tuple[str, float | None, float, float]]:
-        most = float("inf")
+        most = 1e12  # our choice: no threshold means more, and whole numbers stay within 64 bits
         return [
             ("checks.wrong", self.checks.wrong, 0, most),
             *[(f"checks.needed.{stage}", k, 0, most) for stage, k in self.checks.needed.items()],
