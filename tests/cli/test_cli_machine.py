@@ -61,6 +61,18 @@ def test_one_metric_may_have_a_file_name(cli: Cli, votes_here: Path, ending: str
     assert sorted(path.name for path in Path("made/two").glob("*.csv")) == ["light.csv", "ssim.csv"]
 
 
+def test_what_all_leaves_out_is_named_with_the_reason(cli: Cli, voted: Path, here: Path) -> None:
+    said = cli("measure", "all", voted / "results" / "alpha", "--style", voted / "styles" / "ink.png")
+    assert said.code == 0
+    (line,) = [line for line in said.err.splitlines() if line.startswith("not measured: ")]
+    assert line == (
+        "not measured: mse, psnr, psnr-y, ssim, ssim-uniform, ssim-y; there are no content references; name them by "
+        "--content FOLDER (in a benchmark: --reference of `paragone new`)"
+    )
+    assert "colour-transport" in said.out.splitlines()[0]
+    assert "not measured" not in cli("measure", "light", voted / "results" / "alpha").err
+
+
 def _png(width: int, height: int) -> bytes:
     def chunk(name: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
@@ -121,7 +133,10 @@ def test_what_cannot_be_measured_is_refused_in_one_line(
 def test_pictures_without_a_reference_say_so(cli: Cli, votes_here: Path) -> None:
     said = cli("measure", "ssim", "../results")
     assert said.code == 0
-    assert said.err.splitlines() == ["ssim: 12 pictures have no score (no_reference)"]
+    assert said.err.splitlines() == [
+        "ssim: 12 pictures have no score (no_reference); there are no content references; name them by --content FOLDER "
+        "(in a benchmark: --reference of `paragone new`)"
+    ]
     assert set(pl.read_csv(said.out.encode())["ssim status"]) == {"no_reference"}
 
 

@@ -47,6 +47,11 @@ def measure(
     Names of metrics come first (all: every metric whose inputs are there), then a benchmark folder, a folder of pictures,
     or pictures; default: the current folder. A picture that cannot be scored has a status that says why.
 
+    Bare pictures are items named by their path below the folder that was given, without ending: results/wave/cat.png is
+    'wave/cat'. The reference of an item is the picture in --content (or --style) of the same path or file name, else the
+    one whose file name is a whole word of the item's: 'cat_stylized_wave' has cat.jpg of --content and wave.png of
+    --style. Where several would do, it has none. A benchmark folder names its references in references.csv.
+
     Example: paragone measure contrast ssim results/ --content contents/
     """
     from ..loop import machine, told
@@ -63,7 +68,8 @@ def measure(
         emit(measure_document(scores))
     elif not output:
         show_frame(machine.side_by_side(scores))
-    for line in [*notes, *machine.statuses(scores), *told.measured_lines(scores), *map(str, written)]:
+    notes += machine.left_out(metrics, target)
+    for line in [*notes, *machine.statuses(scores, target), *told.measured_lines(scores), *map(str, written)]:
         say(line, quiet=quiet or as_json)
 
 

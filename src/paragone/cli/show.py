@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -61,7 +62,8 @@ def report(folder: Path, output: Path | None, title: str | None, as_json: bool) 
 def list_(what: str, as_json: bool) -> None:
     """List estimators, metrics, sources or stylisers.
 
-    Prints name, one line, what each needs and whether it is available here; with --json every fact about each.
+    Prints name, one line, what each reads and needs, and whether it is available here (on a terminal only where some are
+    not); with --json every fact about each.
 
     Example: paragone list metrics --json
     """
@@ -77,7 +79,10 @@ def list_(what: str, as_json: bool) -> None:
 
         click.echo(json.dumps(plain(rows), ensure_ascii=False))
         return
-    columns = [
-        name for name in ("name", "summary", "reads", "better", "needs", "available", "reason") if name in rows[0]
-    ]
-    show_frame(pl.DataFrame([{name: row.get(name) for name in columns} for row in rows]))
+    for row in rows:
+        row.setdefault("reads", ", ".join(row["inputs"]) if "inputs" in row else None)
+    wanted = ("name", "summary", "reads", "better", "needs", "available", "reason")
+    columns = [name for name in wanted if any(row.get(name) is not None for row in rows)]
+    if sys.stdout.isatty() and all(row["available"] for row in rows):
+        columns = [name for name in columns if name not in ("needs", "available", "reason")]
+    show_frame(pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], infer_schema_length=None))

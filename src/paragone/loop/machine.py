@@ -26,6 +26,7 @@ from .words import file_name
 __all__ = [
     "compared",
     "is_folder_of_ours",
+    "left_out",
     "measured",
     "side_by_side",
     "split_names",
@@ -90,18 +91,47 @@ def measured(
     """Scores by the named metrics; 'all' stands for every metric that is available and whose inputs are there."""
     chosen: list[str | Metric] = list(names)
     if "all" in names:
-        chosen = [name for name in METRICS.names() if _can_run(name, benchmark)]
+        chosen = [name for name in METRICS.names() if not _why_not(name, benchmark)]
     return measure(chosen, benchmark, jobs=jobs, cache=cache, quiet=quiet)
 
 
-def _can_run(name: str, benchmark: Benchmark) -> bool:
+def left_out(names: Sequence[str], benchmark: Benchmark) -> list[str]:
+    """One line for each reason for which 'all' does not stand for some metrics; none where 'all' was not asked for."""
+    if "all" not in names:
+        return []
+    by_reason: dict[str, list[str]] = {}
+    for name in METRICS.names():
+        reason = _why_not(name, benchmark)
+        if reason:
+            by_reason.setdefault(reason, []).append(name)
+    return [f"not measured: {', '.join(metrics)}; {reason}" for reason, metrics in by_reason.items()]
+
+
+def _why_not(name: str, benchmark: Benchmark) -> str:
+    """Why 'all' does not stand for a metric; empty where it does."""
     try:
         metric: Metric = METRICS.get(name)
-    except MissingExtra:
-        return False
-    shown = {"image", *benchmark.references["factor"].unique()}
-    shown |= {"prompt"} & set(benchmark.factors)
-    return metric.level == "item" and available(metric) and set(metric.inputs) <= shown
+    except MissingExtra as error:
+        return error.message
+    if not available(metric):
+        return f"pip install 'paragone[{metric.extra}]'"
+    if metric.level != "item":
+        return "of a whole set, not of pictures"
+    missing = [word for word in metric.inputs if word not in _inputs(benchmark)]
+    return _wanting(missing) if missing else ""
+
+
+def _inputs(benchmark: Benchmark) -> set[str]:
+    return {"image", *benchmark.references["factor"].unique(), *({"prompt"} & set(benchmark.factors))}
+
+
+def _wanting(inputs: Sequence[str]) -> str:
+    """Which references are missing, and where they are named: for bare pictures, and in a benchmark."""
+    if inputs == ["prompt"]:
+        return "there are no prompts (a column of items.csv)"
+    options = " ".join(f"--{word} FOLDER" for word in inputs)
+    named = f"name them by {options} (in a benchmark: --reference of `paragone new`)"
+    return f"there are no {' and '.join(inputs)} references; {named}"
 
 
 def write_all(scores: Sequence[Scores], output: Path) -> list[Path]:
@@ -126,15 +156,16 @@ def side_by_side(scores: Sequence[Scores]) -> pl.DataFrame:
     return frame
 
 
-def statuses(scores: Sequence[Scores]) -> list[str]:
-    """One line per metric and reason for which pictures have no score."""
+def statuses(scores: Sequence[Scores], benchmark: Benchmark) -> list[str]:
+    """One line per metric and reason for which pictures have no score; says where missing references are named."""
     lines = []
     for made in scores:
-        left_out = made.frame.filter(pl.col("status") != "ok").group_by("status").len().sort("status")
-        lines += [
-            f"{made.name}: {counted(count, 'picture has', 'pictures have')} no score ({status})"
-            for status, count in left_out.iter_rows()
-        ]
+        failed = made.frame.filter(pl.col("status") != "ok").group_by("status").len().sort("status")
+        for status, count in failed.iter_rows():
+            needs = METRICS.get(made.name).inputs if made.name in METRICS.names() else ()
+            missing = [word for word in needs if word not in _inputs(benchmark)]
+            why = f"; {_wanting(missing)}" if missing and count == made.frame.height else ""
+            lines.append(f"{made.name}: {counted(count, 'picture has', 'pictures have')} no score ({status}){why}")
     return lines
 
 

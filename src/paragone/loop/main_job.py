@@ -26,7 +26,7 @@ from .answers import (
     screen_answers,
     screening_rules,
 )
-from .machine import compared, measured, write_all
+from .machine import compared, left_out, measured, write_all
 from .screened import join_screenings, kept_by
 from .words import file_name
 
@@ -156,6 +156,8 @@ def _machines(
     quiet: bool,
     tell: Callable[[str], None],
 ) -> None:
+    for line in left_out(metrics, benchmark):
+        tell(line)
     scores = measured(list(metrics), benchmark, jobs=jobs, quiet=quiet)
     if "all" in metrics:  # what nobody named may be missing: labels without pictures, pictures without references
         scores = [made for made in scores if made.frame["score"].is_not_null().any()]
