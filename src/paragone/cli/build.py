@@ -86,7 +86,9 @@ def import_(
     """Bring a known public layout, or any table, into our tables.
 
     SOURCE is a name from `paragone list sources`, `table` for any table, or `auto`. Writes the benchmark, votes, ratings
-    and published scores that PATH holds, and says what it dropped or joined.
+    and published scores that PATH holds, and says what it dropped or joined. Votes may have columns left, right and
+    choice, or winner and loser. A wide table, with one column for each participant (rater1, rater2, ...), is read by
+    --map 'participant=rater*'; with one for each item by --map 'item=img*'.
 
     Example: paragone import table answers.csv --map participant=worker,value=stars -o study
     """

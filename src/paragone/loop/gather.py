@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from ..benchmark import Benchmark
-from ..design import read_study
+from ..design import Study, read_study
 from ..errors import NotFound
 from ..judgements import Ratings, Votes
 from ..provenance import changed_inputs
@@ -66,7 +66,7 @@ def gather(folder: Path, *, title: str | None = None) -> Material:
         answers = answers_of(votes, ratings, about=_described(votes, ratings))
     return Material(
         title=title or (benchmark.name if benchmark else folder.resolve().name),
-        asked=_asked(folder, benchmark),
+        asked=_asked(folder),
         human=human,
         level_scores=levels,
         machine=[made for name, made in scores.items() if name not in people],
@@ -132,13 +132,14 @@ def _described(votes: Votes | None, ratings: Ratings | None) -> list[str]:
     return [name for name in asked if name in columns]
 
 
-def _asked(folder: Path, benchmark: Benchmark | None) -> str:
-    """What the study asked, from study.toml or the benchmark's description."""
+def _asked(folder: Path) -> str:
+    """The question that the study put to people: the name that study.toml gives it; empty where it gives none."""
     path = folder / "study.toml"
-    if path.is_file():
-        study = read_study(path)
-        return study.name
-    return benchmark.description if benchmark else ""
+    if not path.is_file():
+        return ""
+    name = read_study(path).name
+    unnamed = dict(zip(reversed(Study.__struct_fields__), reversed(Study.__struct_defaults__), strict=False))["name"]
+    return "" if name == unnamed else name
 
 
 def _agreement(folder: Path) -> Agreement | None:

@@ -1,0 +1,29 @@
+"""What a folder holds, for its report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from paragone.benchmark import Benchmark
+from paragone.loop.gather import gather
+
+
+@pytest.mark.parametrize(
+    ("study", "asked"),
+    [
+        (None, ""),
+        ("", ""),
+        ('name = "Which is better?"', "Which is better?"),
+    ],
+)
+def test_only_a_study_says_what_was_asked(tmp_path: Path, study: str | None, asked: str) -> None:
+    """A benchmark's description says what the pictures are, not what people were asked."""
+    items = pl.DataFrame({"item": ["a"], "image": ["a.png"]})
+    Benchmark(items, name="b", description="Pictures of boats.").write(tmp_path)
+    if study is not None:
+        stage = '[[stage]]\nkind = "ratings"\nparticipants = 3\n'
+        (tmp_path / "study.toml").write_text(f"{study}\n{stage}")
+    assert gather(tmp_path).asked == asked
