@@ -277,7 +277,7 @@ def _scatters(pooled: pl.DataFrame, index: Index) -> list[Block]:
     if found - len(skipped) > len(plates):
         said.append(f"Drawn are the {MOST_SCATTERS} predictors per criterion that agree best by SRCC")
         free = any(scores.better == "unknown" for scores in index.material.machine)
-        said[-1] += ", those without a direction by its size." if free else "."
+        said[-1] += "; of those without a direction its size counts." if free else "."
     if skipped:
         names = list(dict.fromkeys(skipped))
         more = "" if len(names) <= _MOST_WHYS else f" and {len(names) - _MOST_WHYS} more"

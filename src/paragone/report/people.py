@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -185,10 +186,18 @@ def _consistency(index: Index) -> list[Block]:
         line = [Cell(CONSISTENCY.get(statistic, statistic.replace("_", " ")))]
         line += [Cell(stage or "all")] if staged else []
         line += [cell for row in found for cell in _consistency_cells(row)]
-        notes = dict.fromkeys(note_words(row["note"]) for row in found if row and row["note"])
-        rows.append(Row([*line, Cell("; ".join(notes))] if noted else line))
+        rows.append(Row([*line, Cell(_notes(found))] if noted else line))
     csv = f"figures/{index.name('consistency')}.csv"
     return [Table("Consistency: how far people agree with people.", heads, rows, index.people_badges, csv, frame)]
+
+
+def _notes(rows: Sequence[dict[str, Any] | None]) -> str:
+    """What the notes of a line say; of which criterion, where they do not all say the same."""
+    said = [(row["criterion"], note_words(row["note"])) for row in rows if row and row["note"]]
+    if len(said) == len(rows) and len({note for _, note in said}) == 1:
+        return said[0][1]
+    several = len(rows) > 1
+    return "; ".join(f"{criterion_words(name)}: {note}" if several and name else note for name, note in said)
 
 
 def _consistency_cells(row: dict[str, Any] | None) -> list[Cell]:

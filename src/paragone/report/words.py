@@ -89,7 +89,7 @@ STATISTICS = {
         "how well differences part the pairs that people tell apart from the others; 0.5: chance",
     ),
     "auc_better": StatisticWords(
-        "AUC better", "high", "how well differences say which of two people find better; 0.5: chance"
+        "AUC better", "high", "how well differences say which item of a pair people find better; 0.5: chance"
     ),
 }
 """Statistics in the order of the tables."""
