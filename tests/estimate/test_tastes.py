@@ -61,6 +61,34 @@ def test_a_unit_s_likelihood_is_the_integral_over_tastes(comparisons):
         assert surface._units(x).value[0] == pytest.approx(np.log(wanted), abs=1e-9)
 
 
+def test_a_climb_that_lands_on_no_tastes_goes_on_where_that_is_a_saddle():
+    data = small(1627)  # its sixth Newton step lands on omega = 0, a valley of the likelihood
+    made = tastes(data)
+    surface = Mixture(data, 0.0)
+    from_afar = surface.top(np.append(np.zeros(5), 3.0), 1e-9, 100).x
+    np.testing.assert_allclose(made.score, from_afar[:-1] - from_afar[:-1].mean(), atol=1e-6)
+    assert made.notes["taste_sd"] == pytest.approx(abs(from_afar[-1]) / np.sqrt(2))
+    assert made.notes["taste_sd"] > 0.5
+
+
+@pytest.mark.parametrize(("won", "lost"), [(25, 5), (120, 80), (1, 0)])
+@pytest.mark.parametrize("omega", [0.4, 1.2336, 1.2337, 5.0])
+def test_many_answers_of_one_person_about_one_pair_are_integrated_as_exactly_as_few(comparisons, won, lost, omega):
+    m = won + lost
+    data = comparisons(np.zeros(m), np.ones(m), np.arange(m) < won)
+    wanted = quad(
+        lambda z: np.exp(won * log_expit(0.3 + omega * z) + lost * log_expit(-0.3 - omega * z) - z * z / 2 + 0.6 * m),
+        -9, 9, epsabs=0, epsrel=1e-12, limit=500, points=[(np.log(max(won, 0.1) / max(lost, 0.1)) - 0.3) / omega],
+    )[0]  # fmt: skip
+    got = Mixture(data, 0.0)._units(np.array([0.15, -0.15, omega])).value[0]
+    assert got == pytest.approx(np.log(wanted) - 0.6 * m - np.log(2 * np.pi) / 2, abs=1e-10)
+
+
+def test_a_warm_start_without_tastes_finds_them():
+    surface = Mixture(small(1627), 0.0)
+    assert abs(surface.top(np.zeros(6), 1e-9, 100).x[-1]) > 0.5
+
+
 def test_without_tastes_the_likelihood_is_bradley_terry_s():
     data = small(0)
     s = np.random.default_rng(0).normal(size=5)

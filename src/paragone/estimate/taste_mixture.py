@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, log_expit
 
-from paragone.errors import TooFew
+from paragone.errors import NotConverged, TooFew
 from paragone.estimate.arrays import Comparisons, Floats, Ints
 from paragone.estimate.counts import laplacian
 from paragone.estimate.edges import Edges, aggregate
 from paragone.estimate.limits import require_within
-from paragone.estimate.newton import Point, climb
+from paragone.estimate.newton import Point, Summit, climb
 
 __all__ = ["Mixture", "Repeats"]
 
@@ -21,6 +22,9 @@ _REACH = 8.0  # standard deviations at which the integral over tastes is cut, an
 _WIDEST = 0.6  # step of the trapezoid rule in z; its error for the normal density alone is 1e-23
 _BLOCK = 20_000  # units integrated at once: 15 MB an array
 _RIDGES = (1e-6, 1e6)  # per logit^2, beside 0: less holds no score, more leaves the votes without a say
+_NEAR_ZERO = 1e-2  # omega in which a climb may rest that is drawn to 0
+_HEIGHTS = np.geomspace(1e-6, 0.99, 200)  # share of the distance to the poles that the rule may look
+_AWAY = (0.5, 0.2, 1.5)  # omega from which a climb that rests on a saddle is tried again
 _ENOUGH_PEOPLE = 20  # participants; from here the spread over them says more than the model does (our choice)
 
 
@@ -71,6 +75,7 @@ class Mixture:
         self.won = np.bincount(entry, inner * for_low, entries.size)
         self.lost = np.bincount(entry, inner * (1.0 - for_low), entries.size)
         self.heat = levels[entries % levels.size]
+        self.most = float(np.bincount(self.unit, self.won + self.lost).max())
         self.answers = np.bincount(np.searchsorted(units, unit_key), minlength=units.size)
         pair, self.person = units % (self.n * self.n), units // (self.n * self.n)
         self.people = int(people.size)
@@ -117,7 +122,11 @@ class Mixture:
             slope = np.array([float(self.copies @ part.omega)])
             return Point(self.at_value(s, part), slope, lambda: np.diag(own), lambda v: own * v, own)
 
-        return np.concatenate([s, climb(at, np.ones(1), tolerance=tolerance, max_iterations=max_iterations).x])
+        return np.concatenate([s, _off_the_saddle(at, np.ones(1), tolerance, max_iterations).x])
+
+    def top(self, start: Floats, tolerance: float, max_iterations: int) -> Summit:
+        """The most likely (s, omega), climbing from a start."""
+        return _off_the_saddle(self.at, start, tolerance, max_iterations)
 
     def at_value(self, s: Floats, part: _Units) -> float:
         away = s - s.mean()
@@ -151,7 +160,7 @@ class Mixture:
             own = np.diag(covariance)
             noise = own[pairs[0]] + own[pairs[1]] - 2.0 * covariance[pairs[0], pairs[1]]
             d = d * np.sqrt(max(0.0, 1.0 - float(counts @ noise) / max(float(counts @ (d * d)), 1e-300)))
-        nodes, log_weights = _nodes(abs(float(x[-1])))
+        nodes, log_weights = _nodes(abs(float(x[-1])), 2.0)
         p = expit(d[:, None] + x[-1] * nodes)
         weights = np.exp(log_weights)
         mean, square = p @ weights, (p * p) @ weights
@@ -176,7 +185,7 @@ class Mixture:
 
     def _units(self, x: Floats) -> _Units:
         d, omega = self.incidence @ x[:-1], float(x[-1])
-        nodes, log_weights = _nodes(abs(omega) / float(self.heat.min()))
+        nodes, log_weights = _nodes(abs(omega) / float(self.heat.min()), self.most)
         blocks = []
         ends = np.append(self.first, self.unit.size)
         for start in range(0, d.size, _BLOCK):
@@ -219,14 +228,41 @@ class Mixture:
         )
 
 
-def _nodes(width: float) -> tuple[Floats, Floats]:
-    """Nodes and log weights that average a product of logistic functions of width * z over z ~ N(0, 1).
+def _nodes(width: float, most: float) -> tuple[Floats, Floats]:
+    """Nodes and log weights that average a product of up to `most` logistic functions of width * z over z ~ N(0, 1).
 
-    The trapezoid rule with step h errs by about exp(-2 pi r / h), r = pi / width being the distance of the logistic
-    function's poles from the axis; the step makes that 1e-13.
+    At height y / width above the axis a logistic function is at most 1 / cos(y / 2) times, and the normal density
+    exp(y^2 / 2 width^2) times as large as on it, so the trapezoid rule with step h errs, relative to the integral, by
+    no more than 2 exp(y^2 / 2 width^2 - 2 pi y / (width h)) / cos(y / 2)^most for every y in (0, pi). The step is the
+    longest that keeps this at exp(-30), 1e-13, for some y.
+
+    Source:
+        Trefethen and Weideman, "The Exponentially Convergent Trapezoidal Rule", SIAM Review 56(3), 2014, theorem 5.1.
     """
-    step = min(_WIDEST, 2.0 * np.pi**2 / (30.0 * max(width, 1e-12)))
+    width = max(width, 1e-6)
+    y = np.pi * _HEIGHTS
+    lost = 30.0 - most * np.log(np.cos(y / 2.0)) + (y / width) ** 2 / 2.0
+    step = min(_WIDEST, float(np.max(2.0 * np.pi * y / (width * lost))))
     count = int(np.ceil(_REACH / step))
     nodes = np.linspace(-_REACH, _REACH, 2 * count + 1)
     log_weights = -0.5 * nodes**2
     return nodes, log_weights - np.log(np.exp(log_weights).sum())
+
+
+def _off_the_saddle(at: Callable[[Floats], Point], start: Floats, tolerance: float, max_iterations: int) -> Summit:
+    """The top of a function that is even in its last unknown, omega.
+
+    Its slope in omega is 0 wherever omega is, so a climb that starts or lands there stays, be it a top or a saddle.
+    """
+    x = np.array(start)
+    for away in (None, *_AWAY):
+        if away is not None:
+            x[-1] = away
+        top = climb(at, x, tolerance=tolerance, max_iterations=max_iterations, longest=2.0)
+        x = top.x.copy()
+        if abs(x[-1]) > _NEAR_ZERO:
+            return top
+        x[-1] = 0.0
+        if at(x).curvature(np.eye(x.size)[-1])[-1] >= 0.0:
+            return top
+    raise NotConverged("bradley-terry-tastes: the climb ends on a saddle at tastes of 0; use a ridge above 0")

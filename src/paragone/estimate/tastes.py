@@ -10,7 +10,6 @@ from paragone.errors import NotConverged, TooFew
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
 from paragone.estimate.edges import check_connected, is_connected
 from paragone.estimate.limits import LOOSEST, require_iterating
-from paragone.estimate.newton import climb
 from paragone.estimate.taste_mixture import Mixture
 
 __all__ = ["TASTES", "tastes", "tastes_covariance", "tastes_likelihood", "tastes_replicate"]
@@ -62,7 +61,7 @@ def tastes(
     shape = Mixture(comparisons, ridge)
     graph = check_connected(shape.edges, strongly=ridge == 0.0)
     repeats = shape.repeats()
-    top = climb(shape.at, shape.start(), tolerance=tolerance, max_iterations=max_iterations, longest=2.0)
+    top = shape.top(shape.start(), tolerance, max_iterations)
     s, omega = top.x[:-1] - top.x[:-1].mean(), abs(float(top.x[-1]))
     covariance = shape.covariance(top.x) if shape.n <= _STDERR_UP_TO else None
     within, between = shape.agreement(top.x, covariance)
@@ -102,7 +101,7 @@ def tastes_replicate(
     scores or no tau; NaN for the items that a replicate does not show.
     """
     shape = Mixture(comparisons, ridge)
-    full = climb(shape.at, shape.start(), tolerance=tolerance, max_iterations=max_iterations, longest=2.0).x
+    full = shape.top(shape.start(), tolerance, max_iterations).x
     made = np.full((weights.shape[0], comparisons.n), np.nan)
     for row, counts in enumerate(weights):
         part = comparisons._replace(weight=comparisons.weight * counts[comparisons.participant])
@@ -113,7 +112,7 @@ def tastes_replicate(
             again.repeats()
             start = full[np.append(np.searchsorted(shape.items, again.items), shape.n)]
             near = max(tolerance, _NEAR)
-            x = climb(again.at, start, tolerance=near, max_iterations=max_iterations, longest=2.0).x
+            x = again.top(start, near, max_iterations).x
         except (NotConverged, TooFew):
             continue
         made[row, again.items] = x[:-1] - x[:-1].mean()
