@@ -8,6 +8,7 @@ from read_votes import as_comparisons, doubled, drawn, relabelled, rows_of, swap
 
 from paragone.errors import TooFew
 from paragone.estimate.counting import counting, counting_replicate, win_rate, win_rate_replicate
+from paragone.stats.wilson import wilson_interval
 
 BOTH = pytest.mark.parametrize("model", [counting, win_rate])
 SEEDS = st.integers(0, 10**6)
@@ -50,6 +51,35 @@ def test_unanimous_answers_leave_an_error(comparisons):
     made = counting(comparisons([0], [1], [0], weight=20))
     np.testing.assert_allclose(1.959964 * made.stderr, 0.1611 / 2, atol=1e-4)
     assert win_rate(comparisons([0], [1], [0], weight=20)).stderr[0] == pytest.approx(made.stderr[0])
+
+
+def test_notes_say_what_wilson_s_interval_needs(comparisons):
+    data = comparisons([0, 0, 0, 2], [1, 1, 1, 0], [1, 1, 1, 0], n=4)
+    share, wins = counting(data), counting(data, share=False)
+    assert share.notes["wilson_trials"].tolist() == [4, 3, 1, 0]
+    assert "wilson_scale" not in share.notes
+    np.testing.assert_allclose(wins.notes["wilson_scale"], wins.notes["wilson_trials"])
+    low, high = wilson_interval(share.score, share.notes["wilson_trials"])
+    assert low[0] > 0.5
+    assert high[0] == 1.0  # the hostile case: score +- 1.96 stderr reaches beyond 1
+    assert share.score[0] + 1.96 * share.stderr[0] > 1.0
+    # item 0 met one opponent three times and another once: worth 2^2 / (1 / 3 + 1) answers
+    np.testing.assert_allclose(win_rate(data).notes["wilson_trials"], [3, 3, 1, 0])
+
+
+@pytest.mark.slow
+def test_wilson_s_interval_of_a_win_rate_covers(comparisons):
+    """Unequal numbers of answers against opponents of very different strength."""
+    rng = np.random.default_rng(0)
+    chance, votes = np.array([0.95, 0.8, 0.5, 0.3]), np.array([2, 3, 12, 30])
+    opponent = np.repeat(np.arange(1, 5), votes)
+    inside, runs = 0, 1500
+    for _ in range(runs):
+        won = rng.random(opponent.size) < np.repeat(chance, votes)
+        made = win_rate(comparisons(np.zeros(opponent.size), opponent, won))
+        low, high = wilson_interval(made.score[0], made.notes["wilson_trials"][0])
+        inside += bool(low <= chance.mean() <= high)
+    assert 0.94 < inside / runs < 0.995
 
 
 def test_stages_do_not_matter_to_a_share():

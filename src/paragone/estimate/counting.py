@@ -10,10 +10,11 @@ from scipy import sparse
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats
 from paragone.estimate.edges import Edges, aggregate, tally
 from paragone.stats import graph
+from paragone.stats.statistic import normal_quantile
+from paragone.stats.wilson import wilson_interval
 
 __all__ = ["COUNTING", "WIN_RATE", "counting", "counting_replicate", "win_rate", "win_rate_replicate"]
 
-_Z = 1.959964  # normal quantile of 97.5 %, at which Wilson's interval is taken
 _BLOCK = 4_000_000  # cells of a block of replicates, 32 MB
 
 
@@ -31,7 +32,8 @@ def counting(comparisons: Comparisons, *, share: bool = True) -> Estimate:
     Returns:
         Share of wins in [0, 1] (or wins >= 0), (n,); NaN for items never compared. stderr is half the width of Wilson's
         95 % interval / 1.96, which does not vanish where all answers agree. Notes: components, unseen,
-        self_pairs, comparable.
+        self_pairs, comparable, and for `wilson_interval`, which is not symmetric: `wilson_trials` (n,) and, with share
+        = False, `wilson_scale` (n,), what the share and its interval are multiplied by.
 
     Raises:
         TooFew: no pair of different items.
@@ -44,10 +46,11 @@ def counting(comparisons: Comparisons, *, share: bool = True) -> Estimate:
     edges = aggregate(comparisons)
     wins, shown = _per_item(edges, edges.wins_i, edges.wins_j)
     rate = _ratio(wins, shown)
-    stderr = _wilson(rate, shown)
+    stderr, notes = _wilson(rate, shown), {**_notes(edges), "wilson_trials": shown}
     if not share:
         rate, stderr = np.where(edges.seen, wins, np.nan), stderr * shown
-    return Estimate(rate, stderr, _notes(edges))
+        notes["wilson_scale"] = shown
+    return Estimate(rate, stderr, notes)
 
 
 def win_rate(comparisons: Comparisons) -> Estimate:
@@ -61,8 +64,10 @@ def win_rate(comparisons: Comparisons) -> Estimate:
             Self-pairs are left out.
 
     Returns:
-        Mean share of wins in [0, 1], (n,); NaN for items that were never compared. stderr combines Wilson's 95 %
-        intervals of the opponents as independent. Notes: components, unseen, self_pairs, comparable.
+        Mean share of wins in [0, 1], (n,); NaN for items that were never compared. stderr is half the width of Wilson's
+        95 % interval / 1.96. Notes: components, unseen, self_pairs, comparable and `wilson_trials` (n,), Kish's
+        effective number of answers: opponents^2 / sum over opponents of 1 / answers, what the answers are worth when
+        each opponent counts the same.
 
     Raises:
         TooFew: no pair of different items.
@@ -70,15 +75,17 @@ def win_rate(comparisons: Comparisons) -> Estimate:
 
     Source:
         Mean of p_ij over opponents j, the score of Hunter's and Kendall's round robins; called average win rate in
-        evalica (Ustalov, "Reliable, Reproducible, and Really Fast Leaderboards with Evalica", COLING 2025).
+        evalica (Ustalov, "Reliable, Reproducible, and Really Fast Leaderboards with Evalica", COLING 2025). Effective
+        numbers under Wilson's interval: Korn and Graubard, Survey Methodology 24(2), 1998.
     """
     edges = _merged(aggregate(comparisons))
     votes = edges.votes
     rate = edges.wins_i / votes
     sums, opponents = _per_item(edges, rate, 1.0 - rate)
-    noise = _wilson(rate, votes) ** 2
-    variance, _ = _per_item(edges, noise, noise)
-    return Estimate(_ratio(sums, opponents), _ratio(np.sqrt(variance), opponents), _notes(edges))
+    thin, _ = _per_item(edges, 1.0 / votes, 1.0 / votes)
+    worth = np.nan_to_num(_ratio(opponents**2, thin))
+    mean = _ratio(sums, opponents)
+    return Estimate(mean, _wilson(mean, worth), {**_notes(edges), "wilson_trials": worth})
 
 
 def counting_replicate(comparisons: Comparisons, weights: Floats, *, share: bool = True) -> Floats:
@@ -147,9 +154,8 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 def _wilson(rate: Floats, votes: Floats) -> Floats:
     """Half the width of Wilson's interval over the normal quantile: a standard error that no unanimity brings to 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        half: Floats = np.sqrt(rate * (1.0 - rate) / votes + (_Z / votes) ** 2 / 4.0) / (1.0 + _Z**2 / votes)
-    return half
+    low, high = wilson_interval(np.minimum(rate, 1.0), votes)
+    return (high - low) / (2.0 * normal_quantile(0.95))
 
 
 def _notes(edges: Edges) -> dict[str, Any]:
