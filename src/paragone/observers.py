@@ -7,6 +7,7 @@ ones answer at random and fast. All criteria of a trial are answered on one page
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -75,13 +76,13 @@ class Observers(Settings, frozen=True):
         not_below = ("taste_sd", "left_bias_sd", "ties", "seconds_sd", "pace_sd", "offset_sd", "inconsistency")
         for key in (*above, *not_below, "inconsistency_sd", "lapse", "careless"):
             value = getattr(self, key)
-            if not value >= 0 or (key in above and value == 0):
-                raise _wrong(key, value, "above 0" if key in above else "not below 0")
+            if not 0 <= value < math.inf or (key in above and value == 0):
+                raise _wrong(key, value, "above 0" if key in above else "a number not below 0")
         for key in ("lapse", "careless"):
             if getattr(self, key) > 1:
                 raise _wrong(key, getattr(self, key), "in [0, 1]")
         for stage, value in self.stage_temperature.items():
-            if not value > 0:
+            if not 0 < value < math.inf:
                 raise _wrong(f"stage_temperature.{stage}", value, "above 0")
         if not self.low < self.high:
             raise _wrong("high", self.high, f"above low = {self.low:g}")
