@@ -14,11 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paragone.errors import BadInput, BadTable, MissingExtra, UnknownName
+from paragone.judgements import Ratings, Votes
 from paragone.tables import (
     Column,
     Schema,
     checked,
     column_names,
+    delimited,
     encode,
     open_table,
     read_table,
@@ -380,3 +382,94 @@ def test_a_million_votes_are_read_in_seconds(tmp_path: Path) -> None:
     read = read_table(path)
     assert read.equals(frame)
     assert time.perf_counter() - start < 10  # a second where nothing else runs; a Python loop takes a minute
+
+
+@pytest.mark.parametrize("columns", [10_001, 100_003])
+def test_a_table_of_very_many_columns_is_refused_by_their_number(make: Make, columns: int) -> None:
+    # of 100,003 columns, 39,037 were seen, as many as the sample holds that finds the separator
+    line = ",".join(f"c{k}" for k in range(columns))
+    with pytest.raises(BadTable, match=rf"t\.csv, row 1: {columns} columns; a table of text has at most 10,000"):
+        open_table(make("t.csv", f"{line}\n{line}\n"))
+    with pytest.raises(BadTable, match="at most 10,000"):
+        column_names(make("t.csv", f"{line}\n{line}\n"))
+
+
+def test_a_header_longer_than_the_sample_is_read_whole(make: Make) -> None:
+    names = [f"a column with a rather long name, number {k}" for k in range(10_000)]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([names, ["x"] * len(names)])
+    assert len(text.getvalue()) > delimited._SAMPLE
+    table = open_table(make("t.csv", text.getvalue()))
+    assert table.frame.columns == names
+    assert table.frame.height == 1
+
+
+def test_a_quote_in_the_header_that_never_closes_is_told(make: Make) -> None:
+    text = '"item,score\n' + "a,1\n" * 40_000
+    with pytest.raises(BadTable, match=r"row 1: the header cannot be read .* is there a quote that never closes"):
+        open_table(make("t.csv", text))
+
+
+WORDS = Schema(
+    "words",
+    (
+        Column(name="item", kind="id", doc="an id"),
+        Column(name="said", kind="text", doc="a text"),
+    ),
+)
+
+
+def test_nan_in_a_column_of_ids_is_an_empty_cell() -> None:
+    ids = pl.DataFrame({"item": [1.0, float("nan"), None, 2.0]})
+    assert checked(ids, WORDS)["item"].to_list() == ["1", None, None, "2"]
+    assert checked(pl.DataFrame({"item": [float("nan")] * 2}), WORDS)["item"].to_list() == [None, None]
+    needed = Schema("needed", (Column(name="item", kind="id", doc="an id", nullable=False),))
+    with pytest.raises(BadTable, match="row 3: item is empty"):
+        checked(ids, needed)
+    with pytest.raises(BadTable, match="infinite numbers, which are no ids"):
+        checked(pl.DataFrame({"item": [1.0, float("inf")]}), WORDS)
+    with pytest.raises(BadTable, match="have lost digits"):
+        checked(pl.DataFrame({"item": [2.0**60]}), WORDS)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet"])
+@pytest.mark.parametrize("code", [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0xFEFF, 0x200B])
+def test_an_id_with_a_control_character_is_read_back_or_refused_with_its_place(
+    tmp_path: Path, code: int, ending: str
+) -> None:
+    frame = pl.DataFrame({"item": ["plain", f"a{chr(code)}b"], "said": [None, f"{chr(code)}x"]})
+    if code == 0:
+        with pytest.raises(BadTable, match=r"row 3: item 'a\?b' holds a zero byte.*; row 3: said '\?x' holds"):
+            checked(frame, WORDS)
+        return
+    held = checked(frame, WORDS)
+    back = checked(read_table(write_table(held, tmp_path / f"t{ending}")), WORDS)
+    assert back.equals(held)
+
+
+def test_a_zero_byte_in_a_column_beside_the_contract_is_refused_too() -> None:
+    with pytest.raises(BadTable, match=r"row 2: method 'm[?]1' holds a zero byte"):
+        checked(pl.DataFrame({"item": ["a"], "method": ["m\0001"]}), WORDS)
+
+
+def _lookalike(name: str) -> object:
+    return type(name, (), {"__module__": "pandas.core.frame"})()
+
+
+@pytest.mark.parametrize(
+    ("given_", "kind"),
+    [
+        (None, "NoneType"),
+        ([{"item": "a"}], "list"),
+        ({"item": ["a"]}, "dict"),
+        (Path("votes.csv"), "PosixPath|WindowsPath"),
+        (pl.LazyFrame({"item": ["a"]}), r"LazyFrame; call \.collect\(\) first"),
+        (_lookalike("DataFrame"), "a pandas DataFrame; convert it with polars.from_pandas"),
+    ],
+)
+def test_what_is_no_frame_is_refused_with_its_kind(given_: object, kind: str) -> None:
+    with pytest.raises(BadTable, match=f"votes: needs a polars DataFrame, not ({kind})"):
+        checked(given_, WORDS, where="votes")  # type: ignore[arg-type]
+    for noun, name in ((Votes, "votes"), (Ratings, "ratings")):
+        with pytest.raises(BadTable, match=f"{name}: needs a polars DataFrame, not ({kind})"):
+            noun(given_)  # type: ignore[arg-type]

@@ -433,3 +433,11 @@ def test_resamples_that_mostly_give_no_number_make_no_interval() -> None:
     found = figures.resampled(figures.Statistic(0.5, math.nan, math.nan, 9), np.array([0.4, 0.6, *[np.nan] * 8]), 0.95)
     assert math.isnan(found.low)
     assert "2 of 10 resamples gave a number" in found.note
+
+
+def test_what_is_no_scores_is_refused_with_what_to_do() -> None:
+    human = scores("human", [1.0, 2.0, 3.0])
+    with pytest.raises(BadInput, match="compare takes Scores, not DataFrame; read them with read_scores"):
+        compare(human.frame, human)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="compare takes Scores, not NoneType"):
+        compare(human, None)  # type: ignore[arg-type]

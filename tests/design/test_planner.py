@@ -297,3 +297,10 @@ def test_the_published_study_is_planned_in_seconds_with_its_counts(grid_benchmar
     cells = bill.exposures.filter(pl.col("what") != "item")
     assert cells["spread"].max() < 0.03  # the published study had 200 to 270 around 236.7: 15 %
     assert np.allclose(bill.exposures.filter(what="method x style")["mean"].to_list(), [244.0, 236.67], atol=0.01)
+
+
+def test_what_is_no_benchmark_or_study_is_refused_with_what_to_do(grid_benchmark: Maker) -> None:
+    with pytest.raises(BadInput, match="plan takes a Benchmark, not DataFrame"):
+        plan(pl.DataFrame({"item": ["a"]}), Study(stage=[PairStage(participants=1, trials=1)]))  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="plan takes a Study, not dict"):
+        plan(grid_benchmark(), {"stage": []})  # type: ignore[arg-type]

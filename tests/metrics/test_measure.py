@@ -57,6 +57,7 @@ def results(tmp_path: Path) -> Path:
     (tmp_path / "out" / "cat_bad.png").write_bytes((tmp_path / "out" / "cat_0.png").read_bytes()[:400])
     write_image(as_picture(noise(seed=100)), tmp_path / "content" / "cat.png")
     write_image(as_picture(noise(60, 40, seed=100)), tmp_path / "wide" / "cat.png")
+    write_image(as_picture(noise(48, 62, seed=100)), tmp_path / "near" / "cat.png")
     return tmp_path
 
 
@@ -130,8 +131,8 @@ def test_a_reference_file_that_is_broken_or_gone_has_its_own_status(results: Pat
 
 
 def test_a_reference_of_another_size_is_resized_by_the_named_resizer(results: Path) -> None:
-    (scores,) = measure("ssim", from_files(results / "out" / "cat_0.png", content=results / "wide").benchmark)
-    reference = resize(read_image(results / "wide" / "cat.png"), 24, 30, resizer="pil-bicubic")
+    (scores,) = measure("ssim", from_files(results / "out" / "cat_0.png", content=results / "near").benchmark)
+    reference = resize(read_image(results / "near" / "cat.png"), 24, 30, resizer="pil-bicubic")
     assert outcome(scores, "cat_0")[0] == METRICS.get("ssim").compute(noise(seed=0), reference)
     assert "pil-bicubic" in scores.made["definition"]
     assert scores.made["references_resized"] == scores.made["references_stretched"] == 1
@@ -140,6 +141,45 @@ def test_a_reference_of_another_size_is_resized_by_the_named_resizer(results: Pa
 def test_a_reference_of_the_same_shape_is_resized_but_not_stretched() -> None:
     (scores,) = measure("mse", images=[noise(20, 30)], references={"content": noise(40, 60)})
     assert (scores.made["references_resized"], scores.made["references_stretched"]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("picture", "reference", "status"),
+    [
+        ((1, 5000), (64, 64), "other_shape"),  # gave 56.7 dB
+        ((64, 64), (1, 5000), "other_shape"),
+        ((30, 20), (20, 30), "other_shape"),  # turned by a quarter
+        ((100, 106), (100, 100), "other_shape"),
+        ((100, 104), (100, 100), "ok"),
+        ((512, 512), (512, 540), "other_shape"),
+        ((256, 256), (1024, 1024), "ok"),
+        ((683, 1024), (1365, 2048), "ok"),  # rounded to whole pixels
+        ((5, 8), (683, 1024), "ok"),  # 7 % off, and still the nearest whole number of pixels
+        ((3, 8), (683, 1024), "other_shape"),
+    ],
+)
+def test_a_reference_of_another_shape_is_not_squashed(
+    picture: tuple[int, int], reference: tuple[int, int], status: str
+) -> None:
+    images, references = [noise(*picture)], {"content": noise(*reference, seed=1)}
+    for scores in measure(["mse", "psnr"], images=images, references=references):
+        assert outcome(scores, "0")[1] == status
+        assert scores.made["statuses"] == {status: 1}
+        if status == "other_shape":
+            assert outcome(scores, "0")[0] is None
+            sizes = f"{picture[1]} x {picture[0]} pixels and the content {reference[1]} x {reference[0]}"
+            assert sizes in scores.made["reasons"]["0"]
+
+
+def test_metrics_that_do_not_compare_point_with_point_take_any_shape() -> None:
+    record = metric(lambda a, b: float(b.shape[1]), inputs=("image", "content"))
+    (scores,) = measure(record, images=[noise(20, 20)], references={"content": noise(20, 90)})
+    assert outcome(scores, "0") == (90.0, "ok")
+
+
+def test_what_is_no_benchmark_is_refused_with_what_to_do() -> None:
+    with pytest.raises(BadInput, match="measure takes a Benchmark, not DataFrame"):
+        measure("si", pl.DataFrame({"item": ["a"]}))  # type: ignore[arg-type]
 
 
 def test_an_identical_picture_has_an_infinite_psnr_and_says_so() -> None:
@@ -189,7 +229,7 @@ def test_a_metric_may_read_a_prompt() -> None:
 def test_all_statuses_that_can_occur_are_explained() -> None:
     assert {
         "ok", "undefined", "infinite", "too_small", "missing", "broken",
-        "no_reference", "broken_reference", "no_prompt", "failed",
+        "no_reference", "broken_reference", "no_prompt", "failed", "other_shape",
     } == set(STATUSES)  # fmt: skip
 
 

@@ -72,7 +72,8 @@ def compare(
         interval only') and `untested` (pairs of predictors without tests, and why).
 
     Raises:
-        BadInput: no predictor, two of one name, items against levels, nothing in common, or joint without draws.
+        BadInput: something that is no Scores, no predictor, two of one name, items against levels, nothing in common,
+            or joint without draws.
         UnknownName: a statistic that is not known.
         BadTable: `group` or `cluster` has no column `item`, no other column, or an item twice.
 
@@ -256,6 +257,12 @@ def _curves(case: Case) -> Iterable[dict[str, Any]]:
 def _check(human: Scores, machines: Sequence[Scores], uncertainty: str, replicates: int) -> None:
     if not machines:
         raise BadInput("nothing to compare with people; name one or more tables of machine scores")
+    for given in (human, *machines):
+        if not isinstance(given, Scores):
+            raise BadInput(
+                f"compare takes Scores, not {type(given).__name__}; read them with read_scores or make Scores(frame)",
+                where="compare",
+            )
     names = [machine.name for machine in machines]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

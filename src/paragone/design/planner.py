@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ..benchmark import Benchmark
-from ..errors import BadConfig, UnknownName
+from ..errors import BadConfig, BadInput, UnknownName
 from ..plan import Plan
 from .checks import Pool, check_places, pool, uses_broken
 from .deal import balanced_sides, dealt, ordered
@@ -43,8 +43,13 @@ def plan(benchmark: Benchmark, study: Study) -> Plan:
     Raises:
         BadConfig: a setting cannot be met with these items; names stage and key.
         UnknownName: a factor in `group` or `compare` is not in the benchmark.
-        BadInput: broken versions name no item, or fewer than two items are to be judged.
+        BadInput: the benchmark or the study is something else, broken versions name no item, or fewer than
+            two items are to be judged.
     """
+    if not isinstance(benchmark, Benchmark):
+        raise BadInput(f"plan takes a Benchmark, not {type(benchmark).__name__}; read one with Benchmark.read")
+    if not isinstance(study, Study):
+        raise BadInput(f"plan takes a Study, not {type(study).__name__}; read one with read_study")
     stock = pool(benchmark)
     frames: list[pl.DataFrame] = []
     linked = np.empty((0, 2), dtype=np.int64)

@@ -43,6 +43,9 @@ def measure(
 ) -> list[Scores]:
     """Score every picture by every metric; an item that has no score has a status that says why.
 
+    A metric that compares point with point resizes the reference to the picture; a reference whose sides stand in
+    another proportion (by more than 5 % and a pixel) is not squashed but has the status `other_shape`.
+
     No picture stops the others: `status` is one of `STATUSES`. The result does not depend on `jobs`, on the order of
     the items or on the cache.
 
@@ -69,6 +72,11 @@ def measure(
         BadInput: nothing or twice something to measure, two metrics of one name, or a metric of sets of pictures.
         TooFew: there is no item.
     """
+    if not isinstance(benchmark, Benchmark | None):
+        raise BadInput(
+            f"measure takes a Benchmark, not {type(benchmark).__name__}; read one with Benchmark.read, or give images",
+            where="benchmark",
+        )
     records = _records([metrics] if isinstance(metrics, (str, Metric)) else list(metrics))
     kinds = {kind for metric in records for kind in metric.inputs} - {"prompt"}
     if (benchmark is None) == (images is None):
@@ -179,7 +187,8 @@ def _pieces(items: list[Item], jobs: int) -> list[list[Item]]:
         ]
 
     items = sorted(items, key=references)
-    workers = jobs if jobs > 0 else os.cpu_count() or 1
+    cores = os.cpu_count() or 1
+    workers = min(jobs, cores) if jobs > 0 else cores
     size = max(1, min(_PIECE, len(items) // (4 * workers)))
     return [items[start : start + size] for start in range(0, len(items), size)]
 

@@ -16,6 +16,8 @@ STATUSES: Mapping[str, str] = {
     "broken": "the picture's file cannot be read",
     "no_reference": "the item has no reference of the kind that the metric compares with, or its file is not there",
     "broken_reference": "the reference's file cannot be read",
+    "other_shape": "the reference has another shape (sides in another proportion by more than 5 % and a pixel), and the "
+    "metric compares point with point, so it would be squashed",
     "no_prompt": "the item has no prompt",
     "failed": "the metric stopped with an error; the reason holds it",
 }
@@ -32,4 +34,4 @@ class Outcome(NamedTuple):
     reason: str
     """One line on what is wrong with this picture; '' where the status says it all."""
     note: str
-    """'resized' if the reference had another size, 'stretched' if it had another shape as well, else ''."""
+    """'resized' if the reference had another size, 'stretched' if its shape differed by 2 to 5 % as well, else ''."""

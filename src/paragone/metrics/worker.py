@@ -29,7 +29,10 @@ Source = Path | NDArray[Any]
 REFERENCE_RESIZER = "pil-bicubic"
 """How references are brought to the picture's size; it stands in the definitions of the metrics that need it."""
 
-_STRETCHED = 0.02  # our choice: shapes that differ by more than 2 % are not the same framing
+_STRETCHED = 0.02  # our choice: shapes that differ by more than 2 % are counted as stretched
+_OTHER_SHAPE = 0.05
+"""Our choice: sides whose proportion differs by more than 5 % are another framing, unless rounding to whole pixels made
+the difference. Resizing makes no other shape than rounding does, so 5 % is generous."""
 
 _FAILURES = (ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError)
 """What a metric may stop with on one picture without stopping the folder; other exceptions are faults of its code."""
@@ -165,6 +168,8 @@ def _question(metric: Metric, loaded: Mapping[str, _Loaded], prompt: str | None)
     parts = [metric.name, metric.definition, code, paragone.__version__]
     for kind in metric.inputs[1:]:
         parts.append(f"prompt={prompt}" if kind == "prompt" else f"{kind}={loaded[kind].digest}")
+    if metric.same_size:
+        parts.append(f"shapes alike within {_OTHER_SHAPE}")
     return "\n".join(parts)
 
 
@@ -186,6 +191,12 @@ def _outcome(metric: Metric, loaded: Mapping[str, _Loaded], prompt: str | None) 
         if other is None:
             status = "no_reference" if reference.fault == "missing" else "broken_reference"
             return Outcome(None, status, reference.reason, "")
+        if metric.same_size and _other_shape(picture, other):
+            (height, width), (rows, columns) = picture.shape[:2], other.shape[:2]
+            reason = (
+                f"the picture is {width} x {height} pixels and the {kind} {columns} x {rows}; crop one to the other"
+            )
+            return Outcome(None, "other_shape", reason, "")
         if metric.same_size and other.shape != picture.shape:
             note = "stretched" if note == "stretched" or _stretched(picture, other) else "resized"
             other = reference.at(*picture.shape[:2])
@@ -196,9 +207,22 @@ def _outcome(metric: Metric, loaded: Mapping[str, _Loaded], prompt: str | None) 
     return _computed(metric, arguments, note)
 
 
-def _stretched(first: Picture, second: Picture) -> bool:
+def _proportion(first: Picture, second: Picture) -> float:
+    """How much longer for its width the one is than the other, as a logarithm >= 0."""
     (height, width), (other_height, other_width) = first.shape[:2], second.shape[:2]
-    return abs(math.log(height * other_width / (width * other_height))) > math.log1p(_STRETCHED)
+    return math.fabs(math.log(height * other_width / (width * other_height)))
+
+
+def _stretched(first: Picture, second: Picture) -> bool:
+    return _proportion(first, second) > math.log1p(_STRETCHED)
+
+
+def _other_shape(picture: Picture, reference: Picture) -> bool:
+    """Whether the reference, brought to one side of the picture, misses the other by more than 5 % and by a pixel."""
+    if _proportion(picture, reference) <= math.log1p(_OTHER_SHAPE):
+        return False
+    (height, width), (rows, columns) = picture.shape[:2], reference.shape[:2]
+    return math.fabs(rows * width / columns - height) >= 1.0 and math.fabs(columns * height / rows - width) >= 1.0
 
 
 def _computed(metric: Metric, arguments: Sequence[Any], note: str) -> Outcome:

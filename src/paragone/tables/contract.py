@@ -83,8 +83,11 @@ def checked(
         A frame whose first columns are `schema.names` in order; other columns follow unchanged.
 
     Raises:
-        BadTable: required columns are missing or cells break the contract; holds all faults.
+        BadTable: what is given is no frame, required columns are missing, cells break the contract, or a text holds a
+            zero byte (other control characters are odd, but they are read back as they were); holds all faults.
     """
+    if not isinstance(frame, pl.DataFrame):
+        raise BadTable(f"{where}: needs a polars DataFrame, not {_kind_of(frame)}", where=where)
     faults = [
         f"column '{column.name}' is missing (there is {', '.join(shown(name) for name in frame.columns[:12])})"
         for column in schema.columns
@@ -107,6 +110,11 @@ def checked(
     if faults:
         raise BadTable.of_faults(where, faults)
     rest = [name for name in frame.columns if name not in schema.names]
+    for name in rest:
+        if frame[name].dtype == pl.String:
+            faults += _zero_faults(frame[name], shown((called or {}).get(name, name)), rows)
+    if faults:
+        raise BadTable.of_faults(where, faults)
     typed = pl.DataFrame(made) if made else frame.select(pl.int_range(pl.len()).alias("\0row"))
     # A literal null takes no memory until somebody fills it: ten million votes have half a dozen such columns.
     return typed.with_columns(*empty, *(frame[name] for name in rest)).select(*schema.names, *rest)
@@ -122,6 +130,9 @@ def _converted(series: pl.Series, column: Column, name: str, rows: pl.Series | N
         if column.choices:
             series = _without_missing(series)
         series = _without_blank(series)
+        zeros = _zero_faults(series, name, rows)
+        if zeros:
+            return pl.Series(column.name, [None], dtype=_DTYPES[column.kind]), zeros
         made = series
         bad = pl.Series([False], dtype=pl.Boolean).new_from_index(0, len(series))
     else:
@@ -160,12 +171,31 @@ def _unfit(series: pl.Series, column: Column) -> str:
     if dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null, pl.Boolean) or dtype.is_integer():
         return ""
     if dtype.is_float() or dtype.is_decimal():
-        if column.kind == "id" and bool((series.cast(pl.Float64).abs() >= _EXACT).fill_null(False).any()):
+        numbers = series.cast(pl.Float64).fill_nan(None)  # NaN is an empty cell, here as everywhere
+        if column.kind == "id" and bool(numbers.is_infinite().fill_null(False).any()):
+            return "holds infinite numbers, which are no ids; store it as text"
+        if column.kind == "id" and bool((numbers.abs() >= _EXACT).fill_null(False).any()):
             return "holds ids as floats beyond 2^53, which have lost digits; store them as text"
         return ""
     if dtype.is_temporal():
         return "holds dates or times; store it as text or as a plain number"
     return f"is of type {str(dtype).split('(')[0]}; plain text or numbers are needed"
+
+
+def _zero_faults(series: pl.Series, name: str, rows: pl.Series | None) -> list[str]:
+    """Cells of text that no CSV file can hold, named by row: with a zero byte it would no longer be read as text."""
+    found = series.str.contains("\0", literal=True).fill_null(False)
+    return _cell_faults(series, found, name, "holds a zero byte, a control character that no text file can hold", rows)
+
+
+def _kind_of(thing: object) -> str:
+    """What was given in place of a frame, and what to do about it where that is known."""
+    kind = type(thing)
+    if isinstance(thing, pl.LazyFrame):
+        return "LazyFrame; call .collect() first"
+    if kind.__module__.partition(".")[0] == "pandas":
+        return f"a pandas {kind.__name__}; convert it with polars.from_pandas"
+    return f"{kind.__name__}"
 
 
 def _as_text(series: pl.Series) -> pl.Series:

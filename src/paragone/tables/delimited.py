@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +20,11 @@ import polars as pl
 from ..errors import BadInput, BadTable, UnknownName
 from .shape import Bytes, has_quoted_cells, shape_faults
 
-__all__ = ["Table", "named_columns", "read_delimited", "read_header", "shown"]
+__all__ = ["MOST_COLUMNS", "Table", "named_columns", "read_delimited", "read_header", "shown"]
 
+MOST_COLUMNS = 10_000
+"""Most columns of a text table or workbook; our choice: a table of answers or scores has a dozen, and one with more
+columns than this is a table turned on its side. Parquet, which holds replicates with a column an item, has no limit."""
 _SAMPLE = 1 << 18  # bytes from which the separator is found
 _HEADER = 1 << 20  # a longer first row is not a header
 _SEPARATORS = (",", ";", "\t", "|")
@@ -70,8 +74,8 @@ def read_delimited(path: Path, *, separator: str | None = None, encoding: str | 
         The table. Blank lines at the end are left out, others are rows of nulls.
 
     Raises:
-        BadTable: empty, not text, ragged, an unclosed or stray quote, a header with doubled or only blank names; every
-            ragged row is named.
+        BadTable: empty, not text, more than `MOST_COLUMNS` columns, ragged, an unclosed or stray quote, a header with
+            doubled or only blank names; every ragged row is named.
         BadInput: the file cannot be opened, or `separator` is no single character.
         UnknownName: no such encoding.
     """
@@ -208,7 +212,15 @@ def _header(path: Path, content: Bytes, separator: str) -> list[str]:
         raise BadTable(
             f"{path.name}, row 1: the header is longer than {_HEADER:,} bytes, so this is not a table", where=str(path)
         )
-    names = next(_records(_sample(path, content), separator), [])
+    names = _first_record(path, _sample(path, content), separator)
+    if b"\n" not in raw[:_SAMPLE] and len(content) > _SAMPLE:  # the sample ends inside the header
+        names = _first_record(path, raw.decode("utf-8-sig", errors="replace"), separator)
+    if len(names) > MOST_COLUMNS:
+        raise BadTable(
+            f"{path.name}, row 1: {len(names)} columns; a table of text has at most {MOST_COLUMNS:,}, with one row a "
+            "vote, rating, item or score",
+            where=str(path),
+        )
     first = raw.split(b"\n", 1)[0]
     try:
         first.decode()
@@ -217,6 +229,16 @@ def _header(path: Path, content: Bytes, separator: str) -> list[str]:
     if not names:
         raise BadTable(f"{path.name}, row 1: blank; the header must be the first row", where=str(path))
     return names
+
+
+def _first_record(path: Path, text: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+    except csv.Error as error:
+        raise BadTable(
+            f"{path.name}, row 1: the header cannot be read ({shown(error, 80)}); is there a quote that never closes?",
+            where=str(path),
+        ) from error
 
 
 def _not_text(path: Path, content: Bytes, separator: str, names: list[str]) -> BadTable | None:
@@ -265,7 +287,8 @@ def named_columns(frame: pl.DataFrame, names: list[str], notes: list[str], where
     file = Path(where).name
     if not any(names):
         raise BadTable(f"{file}, row 1: the header has only blank names", where=where)
-    twice = sorted({shown(name) for name in names if name and names.count(name) > 1})
+    counts = Counter(names)
+    twice = sorted({shown(name) for name, count in counts.items() if name and count > 1})
     if twice:
         raise BadTable.of_faults(f"{file}, row 1", [f"column '{name}' stands twice in the header" for name in twice])
     kept: list[pl.Series] = []

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from ..errors import BadTable, MissingExtra, UnknownName
-from .delimited import Table, named_columns, shown
+from .delimited import MOST_COLUMNS, Table, named_columns, shown
 
 __all__ = ["read_workbook"]
 
@@ -59,6 +59,11 @@ def read_workbook(path: Path, *, sheet: str | None = None) -> Table:
     top = int(held[0])
     used = [name for name in cells.columns if cells[name].null_count() < cells.height]
     names = [str(name or "") for name in cells.select(used).row(top)]
+    if len(names) > MOST_COLUMNS:
+        raise BadTable(
+            f"{path.name}: sheet '{shown(chosen)}' has {len(names)} columns; at most {MOST_COLUMNS:,} are read",
+            where=str(path),
+        )
     body = cells.select(used).slice(top + 1, int(held[-1]) - top)
     frame = named_columns(body, names, notes, str(path))
     typed = book.load_sheet(chosen, header_row=top, schema_sample_rows=None).available_columns
