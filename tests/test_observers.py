@@ -209,7 +209,7 @@ def test_what_cannot_be_simulated_is_refused() -> None:
     ("options", "message"),
     [
         ({"temperature": 0}, "temperature is 0; it must be above 0"),
-        ({"taste_sd": -1}, "taste_sd is -1; it must be not below 0"),
+        ({"taste_sd": -1}, "taste_sd is -1; it must be a number not below 0"),
         ({"lapse": 1.5}, r"lapse is 1.5; it must be in \[0, 1\]"),
         ({"careless": float("nan")}, "careless is nan"),
         ({"stage_temperature": {"across": 0}}, "stage_temperature.across is 0"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import ParagoneError, UnknownName, WouldOverwrite
 from ..tables import column_names
 
-__all__ = ["AGREEMENTS", "ANSWERS", "CONSISTENCIES", "PLANS", "SCREENINGS", "SCORINGS", "may_write"]
+__all__ = ["AGREEMENTS", "ANSWERS", "CONSISTENCIES", "PLANS", "SCORINGS", "SCREENINGS", "may_write"]
 
 SCORINGS = ({"item", "score", "status"}, {"level", "score", "status"})
 AGREEMENTS = ({"predictor", "statistic", "value"},)
