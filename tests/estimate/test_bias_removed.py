@@ -4,9 +4,11 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from paragone.errors import BadConfig, NotConnected
 from paragone.estimate.bias_removed import BIAS_REMOVED, bias_removed
+from paragone.estimate.freedom import freedom
 from paragone.estimate.incidence import incidence
 from paragone.estimate.two_way import two_way
 
@@ -105,6 +107,91 @@ def test_no_small_move_of_the_scores_is_more_likely(opinions):
     rng = np.random.default_rng(0)
     for _ in range(20):
         assert BIAS_REMOVED.likelihood(data, score + rng.normal(0, 0.01, 10)) < best
+
+
+def test_biases_take_up_a_single_item_so_its_error_is_unknown(opinions):
+    got = bias_removed(opinions([0, 0, 0], [0, 1, 2], [2, 3, 4]))
+    assert got.score.tolist() == [3.0]
+    assert np.isnan(got.stderr).all()
+    assert got.notes["df"].tolist() == [0]
+    assert got.notes["items_without_freedom"] == [0]
+
+
+@pytest.mark.parametrize("solve", ["least-squares", "one-pass"])
+def test_people_of_one_constant_value_each_leave_no_error_to_estimate(opinions, solve):
+    item, who = np.tile(np.arange(4), 5), np.repeat(np.arange(5), 4)
+    got = bias_removed(opinions(item, who, who + 0.1), solve=solve)
+    assert np.isnan(got.stderr).all()
+    assert got.notes["df"].tolist() == [0] * 4
+    assert got.notes["exact_fit"] is True
+
+
+def test_an_item_that_only_newcomers_rated_has_no_error(opinions):
+    """Two of the three raters of the last item rated nothing else, so the biases take up what they said."""
+    data, _, _ = sparse(opinions, 6, 8, 5, 3)
+    wider = opinions(
+        np.r_[data.item, 8, 8, 8], np.r_[data.participant, 0, 5, 6], np.r_[data.value, 3.0, 1.0, 5.0], n=9, p=7
+    )
+    got = bias_removed(wider)
+    assert np.isnan(got.stderr).tolist() == [False] * 8 + [True]
+    assert got.notes["items_without_freedom"] == [8]
+
+
+@pytest.mark.parametrize(("n", "p"), [(7, 12), (12, 7)], ids=["by items", "by people"])
+def test_the_freedom_of_an_item_is_that_of_the_residuals_projection(opinions, n, p):
+    data, _, _ = sparse(opinions, 7, n, p, 3)
+    more = np.r_[np.arange(data.item.size), 0, 0, 5]  # some rated an item twice or thrice
+    data = opinions(data.item[more], data.participant[more], data.value[more], n=n, p=p)
+    k = data.value.size
+    design = np.zeros((k, n + p))
+    design[np.arange(k), data.item], design[np.arange(k), n + data.participant] = 1, 1
+    pseudo = np.linalg.pinv(design)
+    residual = np.eye(k) - design @ pseudo
+    got = freedom(data)
+    blocks = [residual[np.ix_(data.item == j, data.item == j)] for j in range(n)]
+    np.testing.assert_allclose(got.expected, [np.trace(block) for block in blocks], atol=1e-9)
+    np.testing.assert_allclose(got.df, [np.trace(b) ** 2 / np.trace(b @ b) for b in blocks], atol=1e-9)
+    assert got.expected.sum() == pytest.approx(k - n - p + 1)
+    centred = np.linalg.pinv(np.vstack([design, 1e6 * np.r_[np.zeros(n), np.ones(p)]]))[:n, :k]  # mean bias 0
+    np.testing.assert_allclose(got.variance, (centred**2).sum(axis=1), rtol=1e-6)
+
+
+def test_a_full_table_has_the_freedom_of_two_way_analysis_of_variance(opinions, monkeypatch):
+    item, who = np.tile(np.arange(6), 9), np.repeat(np.arange(9), 6)
+    data = opinions(item, who, np.random.default_rng(0).normal(size=54))
+    closed = freedom(data)
+    np.testing.assert_allclose(closed.expected, 8 * 5 / 6)
+    np.testing.assert_allclose(closed.df, 8)
+    monkeypatch.setattr(sys.modules[freedom.__module__], "_full", lambda *_: None)
+    for one, other in zip(closed, freedom(data), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+
+
+def test_weights_count_as_repeats_and_groups_apart_are_counted_apart(opinions):
+    data, _, _ = sparse(opinions, 8, 6, 5, 3)
+    twice = np.tile(np.arange(data.value.size), 2)
+    copied = opinions(data.item[twice], data.participant[twice], data.value[twice], n=6, p=5)
+    weighed = data._replace(weight=2 * data.weight)
+    for one, other in zip(freedom(copied), freedom(weighed), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+    apart = opinions(
+        np.r_[data.item, data.item + 6], np.r_[data.participant, data.participant + 5], np.tile(data.value, 2)
+    )
+    np.testing.assert_allclose(freedom(apart).expected, np.tile(freedom(data).expected, 2), atol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "p", "votes"), [(2, 6, 4), (30, 12, 3), (10, 40, 4)])
+def test_intervals_cover_in_full_and_in_sparse_tables(opinions, n, p, votes):
+    rng = np.random.default_rng(0)
+    shape, inside = sparse(opinions, 9, n, p, votes)[0], []
+    for _ in range(400):
+        truth, bias = rng.normal(3, 1, n), rng.normal(0, 0.5, p)
+        value = truth[shape.item] + (bias - bias.mean())[shape.participant] + rng.normal(0, 0.3, shape.item.size)
+        got = bias_removed(shape._replace(value=value))
+        reach = t.ppf(0.975, np.maximum(got.notes["df"], 1e-9)) * got.stderr
+        inside.extend((np.abs(got.score - truth) <= reach)[~np.isnan(got.stderr)])
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.015)
 
 
 def test_another_word_is_refused(opinions):

@@ -210,6 +210,23 @@ def test_the_limit_is_an_error_and_not_an_answer():
         p910(data, max_iterations=2)
 
 
+def test_an_item_that_only_newcomers_rated_has_no_error_of_its_own(opinions):
+    data, _, _ = simulated(12)
+    wider = opinions(
+        np.r_[data.item, data.n, data.n],
+        np.r_[data.participant, 0, data.p],
+        np.r_[data.value, 2.0, 4.0],
+        n=data.n + 1,
+        p=data.p + 1,
+    )
+    got = p910(wider)
+    assert np.isnan(got.stderr[-1])
+    assert got.notes["df"][-1] == 0
+    assert np.isfinite(got.stderr[:-1]).all()
+    assert got.notes["df"][:-1].min() > 0
+    assert np.isfinite(p910(wider, stderr="model").stderr).all()
+
+
 def test_impossible_options_are_refused():
     data, _, _ = simulated(10)
     with pytest.raises(BadConfig, match="prior = '-1' is not 0 or between"):

@@ -209,6 +209,8 @@ def test_each_kind_of_answer_is_needed(comparisons, opinions):
         unified(comparisons([], [], [], n=2), rated)
     with pytest.raises(TooFew, match="no rating; unified needs pairwise answers and ratings"):
         unified(comparisons([0, 1], [1, 0]), rated._replace(weight=np.zeros(3)))
+    with pytest.raises(TooFew, match="no pairwise answer; unified needs pairwise answers and ratings of the same crit"):
+        unified(comparisons([], [], n=2), rated)
 
 
 def test_what_does_not_fit_together_is_refused(comparisons, opinions):

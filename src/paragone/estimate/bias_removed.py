@@ -9,12 +9,15 @@ import numpy as np
 
 from paragone.errors import BadConfig
 from paragone.estimate.arrays import Estimate, Estimator, Floats, Opinions
+from paragone.estimate.freedom import freedom
 from paragone.estimate.incidence import Incidence, averaged, incidence, item_means, joined, require_connected, usable
 from paragone.estimate.two_way import two_way
 
 __all__ = ["BIAS_REMOVED", "bias_removed"]
 
 Solve = Literal["least-squares", "one-pass"]
+
+_ROUNDING = 1e-12  # of the largest rating; residuals below it are no errors
 
 
 def bias_removed(opinions: Opinions, *, solve: Solve = "least-squares") -> Estimate:
@@ -30,16 +33,19 @@ def bias_removed(opinions: Opinions, *, solve: Solve = "least-squares") -> Estim
         solve: 'least-squares', or 'one-pass' exactly as published.
 
     Returns:
-        Scores (n,), NaN for an item never rated; standard errors are sd (n - 1) of the corrected ratings over the root
-        of their number. Notes, beside those of 'mos': `participant_bias` (p,), NaN for a participant without ratings,
-        and `balanced` (the table is full, with equal counts).
+        Scores (n,), NaN for an item never rated. Standard errors are the corrected ratings' deviation, their sum of
+        squares divided by what the biases leave of it in place of n - 1, times the root of 1 / ratings and, for least
+        squares, what uncertain biases add. NaN where the biases take up every rating of an item, as they do those of a
+        single item, or where no rating differs from score + bias. Notes, beside those of 'mos': `participant_bias` (p,),
+        NaN for a participant without ratings, `balanced` (the table is full, with equal counts), `df` (n,) of the
+        standard errors, `items_without_freedom` and `exact_fit` (no rating differs); `sd` is as published, with n - 1.
 
     Raises:
         BadConfig: `solve` is another word.
         NotConnected: least squares, and participants and items fall into groups that share no rating.
 
     Source:
-        ITU-T P.913 (2021), section 12.4; two-way least squares for unbalanced tables.
+        ITU-T P.913 (2021), section 12.4; two-way least squares for unbalanced tables, and the errors, are ours.
     """
     if solve not in ("least-squares", "one-pass"):
         raise BadConfig(f"solve = '{solve}' is not one of least-squares, one-pass", where="solve")
@@ -52,7 +58,26 @@ def bias_removed(opinions: Opinions, *, solve: Solve = "least-squares") -> Estim
         bias = _one_pass(table)
     bias = np.where(table.rows > 0, bias, np.nan)
     notes = {"participant_bias": bias, "balanced": _balanced(table), "solve": solve}
-    return averaged(data, data.value - bias[data.participant], notes)
+    made = averaged(data, data.value - bias[data.participant], notes)
+    return _with_errors(made, data, exact=solve == "least-squares")
+
+
+def _with_errors(made: Estimate, data: Opinions, *, exact: bool) -> Estimate:
+    """Standard errors and degrees of freedom less what the biases cost."""
+    left, shown, sd = freedom(data), made.notes["ratings"], made.notes["sd"]
+    corrected = data.value - made.notes["participant_bias"][data.participant]
+    away = corrected - made.score[data.item]
+    same = bool(np.abs(away).max() <= _ROUNDING * np.abs(data.value).max())
+    known = (left.df > 0) & ~np.isnan(sd) & (not same)
+    variance = left.variance if exact else 1 / np.where(shown > 0, shown, 1.0)
+    square = np.where(known, sd**2 * (shown - 1) / np.where(known, left.expected, 1.0) * variance, np.nan)
+    notes = {
+        **made.notes,
+        "df": np.where(known, left.df, 0.0),
+        "items_without_freedom": np.flatnonzero((shown > 0) & (left.df <= 0)).tolist(),
+        "exact_fit": same,
+    }
+    return made._replace(stderr=np.sqrt(square), notes=notes)
 
 
 def _one_pass(table: Incidence) -> Floats:

@@ -32,8 +32,8 @@ def counting(comparisons: Comparisons, *, share: bool = True) -> Estimate:
     Returns:
         Share of wins in [0, 1] (or wins >= 0), (n,); NaN for items never compared. stderr is half the width of Wilson's
         95 % interval / 1.96, which does not vanish where all answers agree. Notes: components, unseen,
-        self_pairs, comparable, and for `wilson_interval`, which is not symmetric: `wilson_trials` (n,) and, with share
-        = False, `wilson_scale` (n,), what the share and its interval are multiplied by.
+        self_pairs, comparable, and for `wilson_interval`, which is not symmetric: `wilson_trials` (n,), NaN without any,
+        and, with share = False, `wilson_scale` (n,), what the share and its interval are multiplied by.
 
     Raises:
         TooFew: no pair of different items.
@@ -46,10 +46,10 @@ def counting(comparisons: Comparisons, *, share: bool = True) -> Estimate:
     edges = aggregate(comparisons)
     wins, shown = _per_item(edges, edges.wins_i, edges.wins_j)
     rate = _ratio(wins, shown)
-    stderr, notes = _wilson(rate, shown), {**_notes(edges), "wilson_trials": shown}
+    stderr, notes = _wilson(rate, shown), {**_notes(edges), "wilson_trials": _or_nan(shown)}
     if not share:
         rate, stderr = np.where(edges.seen, wins, np.nan), stderr * shown
-        notes["wilson_scale"] = shown
+        notes["wilson_scale"] = _or_nan(shown)
     return Estimate(rate, stderr, notes)
 
 
@@ -83,9 +83,9 @@ def win_rate(comparisons: Comparisons) -> Estimate:
     rate = edges.wins_i / votes
     sums, opponents = _per_item(edges, rate, 1.0 - rate)
     thin, _ = _per_item(edges, 1.0 / votes, 1.0 / votes)
-    worth = np.nan_to_num(_ratio(opponents**2, thin))
+    worth = _ratio(opponents**2, thin)
     mean = _ratio(sums, opponents)
-    return Estimate(mean, _wilson(mean, worth), {**_notes(edges), "wilson_trials": worth})
+    return Estimate(mean, _wilson(mean, np.nan_to_num(worth)), {**_notes(edges), "wilson_trials": worth})
 
 
 def counting_replicate(comparisons: Comparisons, weights: Floats, *, share: bool = True) -> Floats:
@@ -145,6 +145,10 @@ def _per_item(edges: Edges, of_i: Floats, of_j: Floats) -> tuple[Floats, Floats]
     at_i, at_j = _ends(edges)
     base = edges.votes if of_i is edges.wins_i else np.ones(edges.i.size)
     return of_i @ at_i + of_j @ at_j, base @ (at_i + at_j)
+
+
+def _or_nan(trials: Floats) -> Floats:
+    return np.where(trials > 0, trials, np.nan)
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

@@ -10,6 +10,7 @@ from scipy.special import chdtri
 
 from paragone.errors import BadConfig, NotConverged, TooFew
 from paragone.estimate.arrays import Estimate, Estimator, Floats, Opinions
+from paragone.estimate.freedom import freedom
 from paragone.estimate.incidence import Incidence, incidence, joined, require_connected, usable
 from paragone.estimate.limits import require_iterating, require_within
 from paragone.estimate.two_way import two_way
@@ -61,9 +62,10 @@ def p910(
     Args:
         opinions: k ratings; the mean weight of a participant's rows says how often that participant counts.
         prior: imagined ratings for each participant, 1e-6 to 1e6; 0 is exactly the published alternating projection.
-        stderr: 'item' is v_j / sqrt(ratings of j), v_j the residual deviation at the item, as published (NaN for an
-            item with one rating), and goes with the t quantile at `df`: the normal one covers 72 % instead of 95 at
-            three ratings an item, t covers 92; 'model' is 1 / sqrt(sum over its ratings of 1 / v_i^2), normal.
+        stderr: 'item' is v_j / sqrt(ratings of j), v_j the residual deviation at the item, as published, and goes with
+            the t quantile at `df`: the normal one covers 72 % instead of 95 at three ratings an item, t covers 92. NaN
+            for an item with one rating, or all of whose ratings the biases take up. 'model' is
+            1 / sqrt(sum over its ratings of 1 / v_i^2), normal.
         tolerance: the fit ends when the scores move by less (Euclidean length, rating scale), > 0.
         max_iterations: sweeps allowed, >= 1.
 
@@ -213,15 +215,15 @@ def _estimate(data: Opinions, table: Incidence, fit: _Fit, prior: float, varianc
     v2 = np.where(here, fit.variance[:, 0], np.nan)
     bias = np.where(here, fit.b[:, 0], np.nan)
     score = np.where(table.shown > 0, fit.s[:, 0] + table.centre, np.nan)
-    spread, freedom = np.sqrt(v2), table.rows + prior
+    spread, ratings = np.sqrt(v2), table.rows + prior
     model = 1 / np.sqrt(np.where(table.shown > 0, _precision(data, v2), np.nan))
     residual = data.value - score[data.item] - bias[data.participant]
     notes = {
         "participant_bias": bias,
         "participant_bias_stderr": spread / np.sqrt(np.maximum(table.rows, 1)),
         "participant_inconsistency": spread,
-        "participant_inconsistency_low": spread * np.sqrt(freedom / chdtri(np.maximum(freedom, 1), 0.025)),
-        "participant_inconsistency_high": spread * np.sqrt(freedom / chdtri(np.maximum(freedom, 1), 0.975)),
+        "participant_inconsistency_low": spread * np.sqrt(ratings / chdtri(np.maximum(ratings, 1), 0.025)),
+        "participant_inconsistency_high": spread * np.sqrt(ratings / chdtri(np.maximum(ratings, 1), 0.975)),
         "iterations": fit.sweeps,
         "prior": prior,
         "prior_variance": variance,
@@ -231,7 +233,8 @@ def _estimate(data: Opinions, table: Incidence, fit: _Fit, prior: float, varianc
     }
     if stderr == "model":
         return Estimate(score, model, notes)
-    return Estimate(score, _item_stderr(data, table, residual), {**notes, "df": np.maximum(table.shown - 1, 0)})
+    error = _item_stderr(data, table, residual)
+    return Estimate(score, error, {**notes, "df": np.where(np.isnan(error), 0.0, np.maximum(table.shown - 1, 0))})
 
 
 def _precision(data: Opinions, v2: Floats) -> Floats:
@@ -243,7 +246,8 @@ def _item_stderr(data: Opinions, table: Incidence, residual: Floats) -> Floats:
     shown = np.where(table.shown > 0, table.shown, 1)
     mean = np.bincount(data.item, data.weight * residual, data.n) / shown
     square = np.bincount(data.item, data.weight * (residual - mean[data.item]) ** 2, data.n) / shown
-    return np.where(table.shown > 1, np.sqrt(square / shown), np.nan)
+    known = (table.shown > 1) & (freedom(data).df > 0)
+    return np.where(known, np.sqrt(square / shown), np.nan)
 
 
 def _counts(data: Opinions, table: Incidence) -> dict[str, list[int]]:

@@ -153,6 +153,9 @@ def unified_covariance(
     return full
 
 
+_BOTH = "unified needs pairwise answers and ratings of the same criterion"
+
+
 class _Joint:
     """Log-likelihood (and log-prior) of x = (q, log alpha, beta, log tau).
 
@@ -169,7 +172,9 @@ class _Joint:
         counts = opinions.weight > 0
         raw = opinions.value[counts]
         if not raw.size:
-            raise TooFew("no rating; unified needs pairwise answers and ratings (thurstone reads pairs alone)")
+            raise TooFew(f"no rating; {_BOTH} (thurstone reads pairs alone)")
+        if not (comparisons.weight > 0).any():
+            raise TooFew(f"no pairwise answer; {_BOTH} (mos reads ratings alone)")
         require_within_reach(raw)
         if not np.isfinite(opinions.weight).all():
             raise BadInput("ratings: a weight is not finite; leave such rows out")
