@@ -216,3 +216,21 @@ def test_a_file_that_may_not_be_read_is_refused(cli: Cli, here: Path) -> None:
     if os.access("votes.csv", os.R_OK):
         pytest.skip("this user may read every file")
     assert "votes.csv" in cli("score").refusal
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["score", "vots.csv"], "no file 'vots.csv'; did you mean 'votes.csv'?"),
+        (["screen", "votes.csv", "--rules", "rule.toml"], "no file 'rule.toml'; check the spelling"),
+        (["consistency", "../bench/ratngs.csv"], "no file '../bench/ratngs.csv'; check the spelling"),
+        (["compare", "vots.csv", "votes.csv"], "did you mean 'votes.csv'?"),
+        (["import", "table", "vots.csv", "-o", "x"], "no file or folder 'vots.csv'; did you mean 'votes.csv'?"),
+        (["plan", "../benhc"], "no folder '../benhc'; did you mean '../bench'?"),
+        (["measure", "ssim", "../results", "--content", "../content"], "did you mean '../contents'?"),
+    ],
+)
+def test_a_file_that_is_not_there_is_refused_with_the_nearest_that_is(
+    cli: Cli, votes_here: Path, words: list[str], line: str
+) -> None:
+    assert line in cli(*words).refusal

@@ -101,4 +101,9 @@ def test_the_demo_ends_by_naming_its_report(cli: Cli, here: Path) -> None:
     page = Path("d/report.html").read_text()
     assert "simulated" in page.lower()
     assert cli("check", "d", "--json").document["faults"] == []
-    assert "--force makes the demo anew" in cli("demo", "d").refusal
+    Path("d/notes.txt").write_text("mine")
+    assert "'d/notes.txt' was not made by the demo" in cli("demo", "d").refusal
+    assert Path("d/report.html").read_text() == page
+    Path("d/notes.txt").unlink()
+    again = cli("demo", "d", "--quiet")
+    assert (again.code, again.out) == (0, "d/report.html\n"), "a demo may replace a demo"

@@ -22,7 +22,8 @@ from paragone.loop.gather import gather
 def test_only_a_study_says_what_was_asked(tmp_path: Path, study: str | None, asked: str) -> None:
     """A benchmark's description says what the pictures are, not what people were asked."""
     items = pl.DataFrame({"item": ["a"], "image": ["a.png"]})
-    Benchmark(items, name="b", description="Pictures of boats.").write(tmp_path)
+    none = pl.DataFrame(schema=dict.fromkeys(("factor", "level", "image"), pl.String))
+    Benchmark(items, none, name="b", description="Pictures of boats.").write(tmp_path)
     if study is not None:
         stage = '[[stage]]\nkind = "ratings"\nparticipants = 3\n'
         (tmp_path / "study.toml").write_text(f"{study}\n{stage}")

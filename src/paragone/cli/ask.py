@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .options import emit, json_option, quiet_option, say
+from .options import emit, json_option, must_exist, quiet_option, say
 
 __all__ = ["collect", "plan", "simulate"]
 
@@ -33,6 +33,7 @@ def plan(folder: Path, output: Path | None, example: bool, as_json: bool, quiet:
 
         click.echo(EXAMPLE, nl=False)
         return
+    must_exist(folder, what="folder")
     from ..loop import study
 
     made, costs = study.make_plan(folder)
@@ -58,6 +59,8 @@ def simulate(folder: Path, latent: Path | None, taste: float, careless: float, s
 
     Example: paragone simulate my-benchmark --taste 0.5 --seed 1
     """
+    must_exist(folder, what="folder")
+    must_exist(latent)
     from ..loop import study
 
     for path in study.simulate_folder(folder, latent=latent, taste=taste, careless=careless, seed=seed):
@@ -77,6 +80,8 @@ def collect(folder: Path, answers: Path | None, as_json: bool, quiet: bool) -> N
 
     Example: paragone collect my-benchmark
     """
+    must_exist(folder, what="folder")
+    must_exist(answers)
     from ..loop import study
 
     paths, notes = study.collect_folder(folder, answers=answers)

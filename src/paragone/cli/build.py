@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .options import assignments, columns_option, emit, json_option, quiet_option, say, show_frame, typed
+from .options import assignments, columns_option, emit, json_option, must_exist, quiet_option, say, show_frame, typed
 
 __all__ = ["check", "import_", "new"]
 
@@ -92,6 +92,7 @@ def import_(
 
     Example: paragone import table answers.csv --map participant=worker,value=stars -o study
     """
+    must_exist(path, what="file or folder")
     from ..loop.build import import_into
 
     given = typed(options, "--set")
@@ -119,6 +120,7 @@ def check(folder: Path, no_pictures: bool, as_json: bool, quiet: bool) -> None:
 
     Example: paragone check my-benchmark
     """
+    must_exist(folder, what="folder")
     from ..loop.build import check_folder
 
     faults, remarks = check_folder(folder, pictures=not no_pictures, quiet=quiet or as_json)

@@ -11,6 +11,7 @@ from .options import (
     emit,
     jobs_option,
     json_option,
+    must_exist,
     output_option,
     quiet_option,
     say,
@@ -54,6 +55,7 @@ def measure(
 
     Example: paragone measure contrast ssim results/ --content contents/
     """
+    must_exist(content, style, what="picture or folder")
     from ..loop import machine, told
 
     metrics, places = machine.split_names(names)
@@ -110,6 +112,7 @@ def compare(
 
     Example: paragone compare scores/human.csv scores/ssim.csv scores/psnr.csv --group method
     """
+    must_exist(human, *machines, items)
     from ..loop import machine, told
     from ..loop.documents import agreement_document
 

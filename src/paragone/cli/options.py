@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 import sys
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..errors import BadConfig
+from ..errors import BadConfig, NotFound
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +23,7 @@ __all__ = [
     "emit",
     "jobs_option",
     "json_option",
+    "must_exist",
     "output_option",
     "plain",
     "quiet_option",
@@ -121,6 +123,23 @@ def _typed(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def must_exist(*paths: Path | None, what: str = "file") -> None:
+    """Refuse the first path that leads nowhere, before anything heavy is imported to read it; None is passed over.
+
+    Raises:
+        NotFound: names the nearest file of the same folder, if one is near.
+    """
+    for path in paths:
+        if path is None or path.exists():
+            continue
+        folder = path.parent
+        there = [one.name for one in folder.iterdir()] if folder.is_dir() else []
+        near = difflib.get_close_matches(path.name, there, n=1, cutoff=0.7)
+        if near:
+            raise NotFound(f"no {what} '{path}'; did you mean '{folder / near[0]}'?", where=str(path))
+        raise NotFound.path(path, what)
 
 
 def say(line: str, *, quiet: bool = False) -> None:

@@ -15,6 +15,7 @@ from .options import (
     emit,
     jobs_option,
     json_option,
+    must_exist,
     numbers,
     output_option,
     quiet_option,
@@ -68,6 +69,7 @@ def screen(
 
     Example: paragone screen votes.csv --reject checks -o screening.csv
     """
+    must_exist(file, rules)
     from ..errors import BadConfig
     from ..loop import answers as from_answers
     from ..loop import screened, told
@@ -124,6 +126,7 @@ def consistency(
 
     Example: paragone consistency ratings.csv --json
     """
+    must_exist(file, screening)
     import polars as pl
 
     from ..loop import answers as from_answers
@@ -215,6 +218,7 @@ def score(
 
     Example: paragone score votes.csv --method bradley-terry --json
     """
+    must_exist(*files, items, screening)
     from ..estimate import Question
     from ..loop import answers as from_answers
     from ..loop import screened, told

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .options import emit, json_option, quiet_option, say, seed_option, show_frame
+from .options import emit, json_option, must_exist, quiet_option, say, seed_option, show_frame
 
 __all__ = ["demo", "list_", "report"]
 
@@ -16,7 +16,7 @@ _FOLDER = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("folder", type=_FOLDER, default=Path("demo"))
-@click.option("--force", is_flag=True, help="Replace a demo that is there.")
+@click.option("--force", is_flag=True, help="Replace a demo that is there, whatever else lies in its folder.")
 @seed_option
 @quiet_option
 def demo(folder: Path, force: bool, seed: int, quiet: bool) -> None:
@@ -24,6 +24,7 @@ def demo(folder: Path, force: bool, seed: int, quiet: bool) -> None:
 
     Stylises the pictures that come with the package, plans a study, lets simulated participants answer it, screens, scores,
     measures, compares, and ends by naming FOLDER/report.html. Every number that rests on the answers is labelled simulated.
+    A demo that is there is replaced if nothing else lies in its folder.
 
     Example: paragone demo demo
     """
@@ -46,6 +47,7 @@ def report(folder: Path, output: Path | None, title: str | None, as_json: bool) 
 
     Example: paragone report my-benchmark
     """
+    must_exist(folder, what="folder")
     from ..loop.gather import gather
     from ..report import report as write
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from ..design import plan, read_study
-from ..errors import WouldOverwrite
 from ..make import demo_benchmark
 from ..metrics import measure
 from ..observers import Observers, mixed_scores, simulate
 from ..scores import Scores
 from ..study import collect
 from ..tables import whole_file, write_table
+from . import demo_marker
 from .main_job import run
 
 __all__ = ["demo"]
@@ -69,17 +68,27 @@ def demo(
     Args:
         folder: where everything goes.
         seed: of the stylisers, the plan, the participants and the bootstrap.
-        force: replace a demo that is there.
+        force: replace a demo that is there, whatever else lies in it.
         jobs: worker processes, -1 for one per core; the numbers do not depend on it.
         quiet: show no progress bars.
         say: takes one line per step.
 
     Raises:
-        WouldOverwrite: the folder has something in it and `force` is off, or it holds something that no demo made.
+        WouldOverwrite: the folder holds something that no demo made, or that was changed since, and `force` is off; or no
+            demo was ever made in it.
     """
-    tell = say or (lambda _: None)
     place = Path(folder)
-    _cleared(place, force)
+    demo_marker.clear(place, force=force)
+    demo_marker.begin(place)
+    page = None
+    try:
+        page = _made(place, seed=seed, jobs=jobs, quiet=quiet, tell=say or (lambda _: None))
+    finally:
+        demo_marker.record(place, finished=page is not None)
+    return page
+
+
+def _made(place: Path, *, seed: int, jobs: int, quiet: bool, tell: Callable[[str], None]) -> Path:
     benchmark = replace(demo_benchmark(place, seed=seed, jobs=jobs, quiet=quiet), simulated=True)
     benchmark.write(place)
     tell(f"pictures: {benchmark.items.height} results and references in {place}")
@@ -99,19 +108,6 @@ def demo(
         found.votes.write(place / "votes.csv")
     tell(f"answers: {answers.height} of simulated participants")
     return run(place, group="method", seed=seed, jobs=jobs, quiet=quiet, say=tell)
-
-
-def _cleared(place: Path, force: bool) -> None:
-    if not place.exists() or not any(place.iterdir()):
-        return
-    if not force:
-        raise WouldOverwrite(
-            f"'{place}' is not empty; --force makes the demo anew, or name another folder", where=str(place)
-        )
-    card = place / "benchmark.toml"
-    if not card.is_file() or 'name = "demo"' not in card.read_text(encoding="utf-8"):
-        raise WouldOverwrite(f"'{place}' holds something that no demo made; name another folder", where=str(place))
-    shutil.rmtree(place)
 
 
 def _truth(measured: list[Scores]) -> Scores:
