@@ -115,6 +115,9 @@ def test_intervals_of_resampled_people_may_be_lopsided(study: Callable[..., Mate
     assert "its interval may be lopsided" in _prose(answer_section(index_of(study())))
     frame = pl.DataFrame({"item": ["a", "b"], "score": [1.0, 2.0], "low": [0.5, 1.5], "high": [1.5, 2.5]})
     assert "lopsided" not in _prose(answer_section(index_of(Material(human=Scores(frame)))))
+    rated = Scores(frame, made={"settings": {"intervals": "bootstrap"}, "notes": {"": {"answers": 9.0}}})
+    said = _prose(answer_section(index_of(Material(human=rated))))
+    assert "percentiles over resamples of the participants." in said
 
 
 def test_notes_are_sentences_in_grammar() -> None:

@@ -134,10 +134,11 @@ def _how_to_read(shown: Scores) -> str:
         parts.append("Ranks have no intervals either, so groups that cannot be told apart are not marked.")
     settings = shown.made.get("settings")
     if isinstance(settings, Mapping) and settings.get("intervals") == "bootstrap":
-        parts.append(
-            "Intervals are percentiles over resamples of the participants; where a score rests on few answers, resamples "
-            "spread the scores outwards, so its interval may be lopsided."
-        )
+        said = "Intervals are percentiles over resamples of the participants"
+        notes = [note for note in dict(shown.made.get("notes", {})).values() if isinstance(note, Mapping)]
+        if any("components" in note for note in notes):  # scores of compared pairs; means of ratings spread no wider
+            said += "; a score of few votes moves outwards when they are resampled, so its interval may be lopsided"
+        parts.append(f"{said}.")
     return " ".join(parts)
 
 
