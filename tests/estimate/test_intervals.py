@@ -7,7 +7,6 @@ import pytest
 
 from paragone.errors import BadConfig, BadInput, TooFew
 from paragone.estimate import ESTIMATORS, Question, estimate
-from paragone.estimate.intervals import _wilson
 from paragone.judgements import Ratings, Votes
 
 VOTING = [name for name in sorted(ESTIMATORS.builtin) if ESTIMATORS.get(name).reads == "votes"]
@@ -80,13 +79,13 @@ def test_enormous_reliabilities_are_only_relative() -> None:
     assert made["score"].to_list() == pytest.approx([3.0, 2.0])
 
 
-def test_wilson_never_leaves_zero_to_one() -> None:
-    import numpy as np
-
-    low, high = _wilson(np.array([0.0, 1.0, 0.5]), np.array([2.0, 2.0, 20.0]), np.ones(3), 1.96)
-    assert (low >= 0).all()
-    assert (high <= 1).all()
-    assert (low[2], high[2]) == pytest.approx((0.2993, 0.7007), abs=1e-4)  # statsmodels proportion_confint, wilson
+@pytest.mark.parametrize("name", ["counting", "win-rate"])
+def test_intervals_of_shares_stay_between_zero_and_one(name: str) -> None:
+    rows = [(f"p{i}", "a", "b", "left") for i in range(2)]
+    made = estimate(_votes(rows), name, question=Question(intervals="analytic")).frame
+    assert made["low"].min() >= 0
+    assert made["high"].max() <= 1
+    assert (made["high"] > made["low"]).all()
 
 
 @pytest.mark.parametrize(

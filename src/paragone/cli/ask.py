@@ -34,10 +34,12 @@ def plan(folder: Path, output: Path | None, example: bool, as_json: bool, quiet:
         click.echo(EXAMPLE, nl=False)
         return
     must_exist(folder, what="folder")
-    from ..loop import study
+    from ..loop import outputs, study
 
+    target = output or folder / "plan.csv"
+    outputs.may_write(target, outputs.PLANS, inputs=[folder / "items.csv", folder / "study.toml"])
     made, costs = study.make_plan(folder)
-    path = made.write(output or folder / "plan.csv")
+    path = made.write(target)
     if as_json:
         emit({"plan": str(path), **study.cost_document(costs)})
     for line in [*costs.text.splitlines(), str(path)]:

@@ -92,7 +92,7 @@ def import_(
 
     Example: paragone import table answers.csv --map participant=worker,value=stars -o study
     """
-    must_exist(path, what="file or folder")
+    must_exist(path, what="file" if path.suffix else "file or folder")
     from ..loop.build import import_into
 
     given = typed(options, "--set")

@@ -56,8 +56,10 @@ def measure(
     Example: paragone measure contrast ssim results/ --content contents/
     """
     must_exist(content, style, what="picture or folder")
-    from ..loop import machine, told
+    from ..loop import machine, outputs, told
 
+    if output is not None and output.suffix:
+        outputs.may_write(output, outputs.SCORINGS)
     metrics, places = machine.split_names(names)
     target, notes = machine.to_measure(places, content=content, style=style)
     scores = machine.measured(metrics, target, jobs=jobs, cache=cache, quiet=quiet or as_json)
@@ -113,9 +115,12 @@ def compare(
     Example: paragone compare scores/human.csv scores/ssim.csv scores/psnr.csv --group method
     """
     must_exist(human, *machines, items)
-    from ..loop import machine, told
+    from ..loop import machine, outputs, told
     from ..loop.documents import agreement_document
 
+    if output is None and (human.parent.parent / "benchmark.toml").is_file():
+        output = human.parent.parent / "agreement.csv"
+    outputs.may_write(output, outputs.AGREEMENTS, inputs=[human, *machines, items])
     agreement = machine.compared(
         human,
         machines,
@@ -126,8 +131,6 @@ def compare(
         replicates=replicates,
         seed=seed,
     )
-    if output is None and (human.parent.parent / "benchmark.toml").is_file():
-        output = human.parent.parent / "agreement.csv"
     if output:
         agreement.write(output)
     if as_json:

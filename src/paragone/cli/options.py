@@ -135,10 +135,10 @@ def must_exist(*paths: Path | None, what: str = "file") -> None:
         if path is None or path.exists():
             continue
         folder = path.parent
-        there = [one.name for one in folder.iterdir()] if folder.is_dir() else []
-        near = difflib.get_close_matches(path.name, there, n=1, cutoff=0.7)
+        there = {one.stem: one.name for one in sorted(folder.iterdir())} if folder.is_dir() else {}
+        near = difflib.get_close_matches(path.stem, there, n=1, cutoff=0.7)  # a shared ending makes no name near
         if near:
-            raise NotFound(f"no {what} '{path}'; did you mean '{folder / near[0]}'?", where=str(path))
+            raise NotFound(f"no {what} '{path}'; did you mean '{folder / there[near[0]]}'?", where=str(path))
         raise NotFound.path(path, what)
 
 

@@ -72,11 +72,12 @@ def screen(
     must_exist(file, rules)
     from ..errors import BadConfig
     from ..loop import answers as from_answers
-    from ..loop import screened, told
+    from ..loop import outputs, screened, told
 
-    answers = from_answers.read_answers(
-        from_answers.answer_files(file), assignments(columns, "--map"), say=_sayer(quiet)
-    )
+    chosen = from_answers.answer_files(file)
+    outputs.may_write(output, outputs.SCREENINGS, inputs=[*chosen, keep])
+    outputs.may_write(keep, outputs.ANSWERS, inputs=[*chosen, output])
+    answers = from_answers.read_answers(chosen, assignments(columns, "--map"), say=_sayer(quiet))
     if isinstance(answers, tuple):
         raise BadConfig("votes and ratings lie here; name the one to screen", where="FILE")
     study = (file.parent if file else Path()) / "study.toml"
@@ -130,11 +131,12 @@ def consistency(
     import polars as pl
 
     from ..loop import answers as from_answers
-    from ..loop import screened, told
+    from ..loop import outputs, screened, told
     from ..loop.documents import consistency_document
     from ..tables import write_table
 
     chosen = from_answers.answer_files(file)
+    outputs.may_write(output, outputs.CONSISTENCIES, inputs=chosen)
     answers = from_answers.read_answers(chosen, assignments(columns, "--map"), say=_sayer(quiet))
     folder = None if file or everyone else Path()
     screening = screened.screening_beside(answers, screening, folder=folder, done="counted", say=_sayer(quiet))
@@ -221,12 +223,15 @@ def score(
     must_exist(*files, items, screening)
     from ..estimate import Question
     from ..loop import answers as from_answers
-    from ..loop import screened, told
+    from ..loop import outputs, screened, told
     from ..loop.documents import score_document, score_rows, score_warnings
     from ..loop.words import file_name
 
     folder = Path()
     chosen = from_answers.answer_files(*files)
+    if output is None and not files and from_answers.is_benchmark(folder):
+        output = folder / "scores" / f"{file_name(f'{name}-by-{factor}' if factor else name)}.csv"
+    outputs.may_write(output, outputs.SCORINGS, inputs=[*chosen, screening, items])
     answers = from_answers.read_answers(chosen, assignments(columns, "--map"), say=_sayer(quiet))
     question = Question(
         intervals=intervals,
@@ -252,8 +257,6 @@ def score(
         name=name,
         simulated=from_answers.is_simulated(answers, chosen),
     )
-    if output is None and not files and from_answers.is_benchmark(folder):
-        output = folder / "scores" / f"{file_name(f'{name}-by-{factor}' if factor else name)}.csv"
     if output:
         scores.write(output)
     if as_json:

@@ -12,6 +12,7 @@ from scipy.stats import norm, t
 from ..errors import TooFew
 from ..parallel import spread, track
 from ..stats.resample import bootstrap_weights, rank_intervals
+from ..stats.wilson import wilson_interval
 from .arrays import Estimate, Floats
 
 __all__ = ["Spread", "analytic_spread", "bootstrap_spread", "no_spread"]
@@ -57,7 +58,7 @@ def analytic_spread(fitted: Estimate, covariance: Floats | None, *, confidence: 
     freedom, trials = fitted.notes.get("df"), fitted.notes.get("wilson_trials")
     if covariance is None and trials is not None:
         scale = np.asarray(fitted.notes.get("wilson_scale", np.ones(len(fitted.score))), dtype=np.float64)
-        low, high = _wilson(fitted.score, np.asarray(trials, dtype=np.float64), scale, norm.ppf(tail))
+        low, high = (scale * end for end in wilson_interval(fitted.score / scale, trials, level=confidence))
     else:
         reach = norm.ppf(tail) * error
         if covariance is None and freedom is not None:
@@ -69,14 +70,6 @@ def analytic_spread(fitted: Estimate, covariance: Floats | None, *, confidence: 
     matrix = np.diag(error**2) if covariance is None else covariance
     best, worst, notes = _ranks(fitted.score, ~unknown, confidence, covariance=matrix)
     return Spread(low, high, best, worst, None, {"intervals": "analytic", **notes})
-
-
-def _wilson(score: Floats, trials: Floats, scale: Floats, z: float) -> tuple[Floats, Floats]:
-    """Wilson's interval of a share, times its scale; it never leaves [0, scale]."""
-    share = score / scale
-    middle = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
-    half = z / (1 + z**2 / trials) * np.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))
-    return scale * np.maximum(middle - half, 0.0), scale * np.minimum(middle + half, 1.0)
 
 
 def bootstrap_spread(

@@ -255,6 +255,18 @@ def _factor(factor: str, items: Path | None, human: Path) -> pl.DataFrame:
     return Benchmark.read(folder).levels(factor).rename({"level": factor})
 
 
+_ONLY = "the interval only; "
+
+
+def _missing(why: str, places: Sequence[str]) -> str:
+    """One line on the figures, or only their intervals, that one reason takes away."""
+    what, lacks = ("intervals", "has no interval") if why.startswith(_ONLY) else ("figures", "is undefined")
+    why = why.removeprefix(_ONLY)
+    if len(places) == 1:
+        return f"{places[0]} {lacks}: {why}"
+    return f"{len(places)} {what} are undefined, {places[0]} for one: {why}"
+
+
 def warnings_of(agreement: Agreement) -> list[str]:
     """Lines that a reader must see: which figures are undefined, one line for each reason, and which curves are steps."""
     joins = [str(line) for line in agreement.notes.get("joined", ())]
@@ -262,12 +274,7 @@ def warnings_of(agreement: Agreement) -> list[str]:
     for missing in agreement.notes.get("undefined", ()):
         place = " ".join(str(missing[key]) for key in ("predictor", "criterion", "group") if missing.get(key))
         by_reason.setdefault(missing["why"], []).append(f"{missing['statistic']} of {place}")
-    lines = joins + [
-        f"{len(places)} figures are undefined, {places[0]} for one: {why}"
-        if len(places) > 1
-        else f"{places[0]} is undefined: {why}"
-        for why, places in by_reason.items()
-    ]
+    lines = joins + [_missing(why, places) for why, places in by_reason.items()]
     blind = sorted({str(c["predictor"]) for c in agreement.notes.get("items", ()) if c.get("direction")})
     if blind:
         lines.append(

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from ..errors import BadConfig
+from ..errors import BadConfig, BadTable, TooFew
 from ..judgements import Ratings, Votes
 from ..screen import Screening
 from ..tables import read_table, write_table
@@ -34,8 +34,17 @@ def only(answers: Votes | Ratings, screening: Screening) -> Votes | Ratings:
 
 
 def those(answers: Answers, kept: set[str]) -> Answers:
-    """The answers of those who are kept."""
+    """The answers of those who are kept.
+
+    Raises:
+        TooFew: none of these answers comes from somebody who is kept.
+    """
     among = pl.col("participant").is_in(sorted(kept))
+    for table in answers if isinstance(answers, tuple) else (answers,):
+        if table.frame.filter(among).height == 0:
+            raise TooFew(
+                "the screening keeps nobody who gave these answers; screen them again, or take everybody (--all)"
+            )
     if isinstance(answers, tuple):
         return Votes(answers[0].frame.filter(among)), Ratings(answers[1].frame.filter(among))
     frame = answers.frame.filter(among)
@@ -113,4 +122,8 @@ def _screened(path: Path) -> pl.DataFrame:
         raise BadConfig(
             f"{path.name}: needs the columns participant and kept, as `paragone screen -o` writes", where=str(path)
         )
+    words = frame["kept"].cast(pl.String).str.to_lowercase()
+    strange = frame.filter(~words.is_in(["true", "false"]).fill_null(False))
+    if strange.height:
+        raise BadTable(f"{path.name}: kept '{strange['kept'][0]}' is not true or false", where=str(path))
     return frame.with_columns(pl.col("participant").cast(pl.String))

@@ -11,7 +11,7 @@ import polars as pl
 
 from ..benchmark import Benchmark
 from ..design import Cost, PairStage, RatingStage, Study, cost, plan, read_study
-from ..errors import BadConfig, NotFound, WouldOverwrite
+from ..errors import BadConfig, NotFound, TooFew, WouldOverwrite
 from ..observers import Observers, latent_scores, simulate
 from ..plan import Plan
 from ..scores import Scores
@@ -128,6 +128,16 @@ def collect_folder(folder: Path, *, answers: Path | None = None) -> tuple[list[P
         )
     frame = read_answers(raw)
     found = collect(made, frame, where=raw.name)
+    if found.votes is None and found.ratings is None:
+        raise TooFew(f"{raw.name} holds no answer; nothing was collected", where=str(raw))
+    for noun, name, what in ((found.votes, "votes", "pairs"), (found.ratings, "ratings", "single items")):
+        old = folder / f"{name}.csv"
+        if noun is None and old.is_file():
+            raise WouldOverwrite(
+                f"{raw.name} holds no answer on {what}, but '{old}' is there from another time; remove it or name the right "
+                "answers by --answers",
+                where=str(old),
+            )
     if (folder / "benchmark.toml").is_file():
         benchmark = Benchmark.read(folder)
         simulated = bool(_simulated(frame).any())
