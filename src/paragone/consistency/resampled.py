@@ -17,7 +17,8 @@ MIN_PARTICIPANTS = 5
 def interval(value: float, draws: Floats, n: int) -> Statistic:
     """The number with the percentile interval of its replicates, unless they hardly exist or show no spread at all."""
     bounds = percentile_interval(draws)
-    note = f"{int(bounds.dropped)} resamples gave no number" if bounds.dropped else ""
+    lost = int(bounds.dropped)
+    note = f"{lost} resample{'s' * (lost != 1)} gave no number" if lost else ""
     if 2 * int(bounds.dropped) > len(draws):
         return Statistic(value, np.nan, np.nan, n, f"no interval: {note}")
     return with_width(Statistic(value, float(bounds.low), float(bounds.high), n, note))
