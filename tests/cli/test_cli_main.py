@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import paragone
@@ -99,7 +100,7 @@ def test_a_fault_of_our_own_is_not_hidden(cli: Cli, here: Path, monkeypatch: pyt
 def test_output_onto_a_folder_or_below_a_file_is_refused(cli: Cli, votes_here: Path) -> None:
     Path("folder.csv").mkdir()
     words = ["score", "votes.csv", "--intervals", "none", "-o"]
-    assert cli(*words, "folder.csv").refusal.startswith("paragone: folder.csv: this is a folder")
+    assert cli(*words, "folder.csv").refusal.startswith("paragone: 'folder.csv' is a folder; name a file in it")
     assert cli(*words, "votes.csv/s.csv").refusal.startswith("paragone: votes.csv: this is a file, and a folder is")
     assert not any(path.name.endswith(".part") for path in votes_here.iterdir())
 
@@ -126,7 +127,9 @@ def _on_a_full_disk() -> None:
 def test_a_full_disk_is_one_line_and_leaves_what_stood_there(votes_here: Path, ending: str) -> None:
     """No file may grow past 300 bytes, which the system says as it says that a disk is full."""
     output = votes_here / f"s.{ending}"
-    output.write_bytes(b"old")
+    old = pl.DataFrame({"item": ["old"], "score": [1.0], "status": ["ok"]})
+    old.write_csv(output) if ending == "csv" else old.write_parquet(output)
+    before = output.read_bytes()
     words = ["score", "votes.csv", "--intervals", "none", "-o", output.name, "--json"]
     done = subprocess.run([*RUN, *words], preexec_fn=_on_a_full_disk, capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -134,7 +137,7 @@ def test_a_full_disk_is_one_line_and_leaves_what_stood_there(votes_here: Path, e
     assert done.stderr.startswith("paragone: ")
     assert "File too large" in done.stderr
     assert json.loads(done.stdout)["error"]["kind"] == "OSError"
-    assert output.read_bytes() == b"old"
+    assert output.read_bytes() == before
     assert not any(path.name.endswith(".part") for path in votes_here.iterdir())
 
 

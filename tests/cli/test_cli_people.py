@@ -184,7 +184,7 @@ def test_both_kinds_in_one_folder_are_scored_together_and_screened_one_by_one(
         (["--screening", "votes.csv"], "needs the columns participant and kept"),
         (["--screening", "none.csv"], "no file 'none.csv'"),
         (["--items", "none.csv", "--by", "method"], "no file 'none.csv'"),
-        (["-o", "scores.json"], "no table format '.json'"),
+        (["-o", "scores.json"], "no table format for 'scores.json', ending '.json'; there is .csv, .parquet, .tsv"),
         (["-o", "scores"], "no table format"),
     ],
 )
