@@ -265,3 +265,25 @@ def test_an_item_that_met_only_itself_has_no_score_and_does_not_part_the_others(
     _close(_score(ESTIMATORS.get("bradley-terry"), frame), others)
     with pytest.raises(TooFew, match="no item met another one"):
         _score(ESTIMATORS.get("bradley-terry"), alone)
+
+
+def test_votes_and_ratings_meet_on_levels_and_on_people_without_names() -> None:
+    votes, ratings = Votes(_votes(18)), Ratings(_ratings(18))
+    levels = pl.DataFrame({"item": [f"i{index}" for index in range(8)], "level": [*"aabbccdd"]})
+    question = Question(replicates=100, levels=levels, factor="pair")
+    made = estimate((votes, ratings), "unified", question=question).frame  # level d is rated and never voted on
+    assert made["level"].to_list() == ["a", "b", "c", "d"]
+    assert made["score"].is_sorted()
+    nameless = Votes(_votes(18).drop("participant"))
+    said = estimate((nameless, ratings), "unified", question=Question(replicates=100))
+    assert said.made["notes"][""]["intervals"].startswith("bootstrap by answer")
+    _close(
+        dict(zip(said.frame["item"], said.frame["score"], strict=True)),
+        dict(
+            zip(
+                *(estimate((votes, ratings), "unified", question=NONE).frame[name] for name in ("item", "score")),
+                strict=True,
+            )
+        ),
+        1e-5,
+    )

@@ -161,14 +161,25 @@ def _coded(votes: Votes | None, ratings: Ratings | None, criterion: str | None, 
     rated = ratings.frame.filter(asked)
     if votes is None:
         return code_ratings(rated, levels=question.levels, reliability=question.reliability, items=more)
-    voted = votes.frame.filter(asked)
-    items = sorted({*voted["left"], *voted["right"], *rated["item"], *(more or [])})
-    people = sorted({*voted["participant"].fill_null("(unknown)"), *rated["participant"].fill_null("(unknown)")})
-    both = {"levels": question.levels, "reliability": question.reliability, "participants": people}
+    voted, votes_named = _with_names_of_people(votes.frame.filter(asked), "vote")
+    rated, ratings_named = _with_names_of_people(rated, "rating")
+    shown = {*voted["left"], *voted["right"], *rated["item"]}
     if question.levels is None:
-        both["items"] = items
-    pairs = code_votes(voted, temperature=question.temperature, **both)  # type: ignore[arg-type]
-    singles = code_ratings(rated, **both)  # type: ignore[arg-type]
+        items = sorted(shown | set(more or []))
+    else:
+        items = question.levels.filter(pl.col("item").is_in(sorted(shown)))["level"].unique().sort().to_list()
+    people = sorted({*voted["participant"], *rated["participant"]})
+    pairs = code_votes(
+        voted,
+        levels=question.levels,
+        temperature=question.temperature,
+        reliability=question.reliability,
+        items=items,
+        participants=people,
+    )
+    singles = code_ratings(
+        rated, levels=question.levels, reliability=question.reliability, items=items, participants=people
+    )
     return Coded(
         pairs.items,
         pairs.participants,
@@ -176,9 +187,18 @@ def _coded(votes: Votes | None, ratings: Ratings | None, criterion: str | None, 
         np.maximum(pairs.people, singles.people),
         comparisons=pairs.comparisons,
         opinions=singles.opinions,
-        people_known=pairs.people_known and singles.people_known,
+        people_known=votes_named and ratings_named,
         notes={**(pairs.notes or {}), **(singles.notes or {})},
     )
+
+
+def _with_names_of_people(frame: pl.DataFrame, what: str) -> tuple[pl.DataFrame, bool]:
+    """The answers with a participant in every row, and whether the table names any; else each row is its own person."""
+    column = frame["participant"]
+    if column.null_count() < frame.height or not frame.height:
+        return frame.with_columns(column.fill_null("(unknown)")), True
+    names = pl.Series("participant", [f"{what} {row}" for row in range(1, frame.height + 1)], dtype=pl.String)
+    return frame.with_columns(names), False
 
 
 def _one(
