@@ -249,3 +249,10 @@ def test_every_error_is_raised_and_its_message_asserted(name: str) -> None:
 def test_no_network_but_loopback() -> None:
     with socket.socket() as outside, pytest.raises(RuntimeError, match="no network but loopback"):
         outside.connect(("192.0.2.1", 80))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_json(verb: str) -> None:
+    module, _, attribute = VERBS[verb][0].partition(":")
+    command = getattr(importlib.import_module(module), attribute)
+    assert "--json" in {name for option in command.params for name in option.opts}

@@ -32,6 +32,12 @@ def test_a_plan_as_json_is_one_document(cli: Cli, votes_here: Path) -> None:
     assert pl.read_parquet("elsewhere/p.parquet").height == pl.read_csv("plan.csv").height
 
 
+def test_a_simulation_as_json_names_what_it_wrote(cli: Cli, votes_here: Path) -> None:
+    said = cli("simulate", "--json")
+    assert said.err == ""
+    assert said.document == {"written": ["answers.csv", "scores/simulated-truth.csv"], "simulated": True}
+
+
 def test_the_seed_of_the_simulation_decides_the_answers(cli: Cli, votes_here: Path) -> None:
     first = Path("answers.csv").read_bytes()
     assert cli("simulate", "--careless", "0.2", "--seed", "1").code == 0

@@ -52,8 +52,11 @@ def plan(folder: Path, output: Path | None, example: bool, as_json: bool, quiet:
 @click.option("--taste", type=float, default=0.0, show_default=True, help="Spread of personal tastes, in logits, >= 0.")
 @click.option("--careless", type=float, default=0.0, show_default=True, help="Share of careless participants, 0 to 1.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all randomness.")
+@json_option
 @quiet_option
-def simulate(folder: Path, latent: Path | None, taste: float, careless: float, seed: int, quiet: bool) -> None:
+def simulate(
+    folder: Path, latent: Path | None, taste: float, careless: float, seed: int, as_json: bool, quiet: bool
+) -> None:
     """Let simulated participants answer a plan.
 
     Reads plan.csv of FOLDER; writes answers.csv and the scores that were true, scores/simulated-truth.csv. Simulated
@@ -65,8 +68,11 @@ def simulate(folder: Path, latent: Path | None, taste: float, careless: float, s
     must_exist(latent)
     from ..loop import study
 
-    for path in study.simulate_folder(folder, latent=latent, taste=taste, careless=careless, seed=seed):
-        say(str(path), quiet=quiet)
+    paths = study.simulate_folder(folder, latent=latent, taste=taste, careless=careless, seed=seed)
+    if as_json:
+        emit({"written": paths, "simulated": True})
+    for path in paths:
+        say(str(path), quiet=quiet or as_json)
 
 
 @click.command()

@@ -18,8 +18,9 @@ _FOLDER = click.Path(path_type=Path)
 @click.argument("folder", type=_FOLDER, default=Path("demo"))
 @click.option("--force", is_flag=True, help="Replace a demo that is there, whatever else lies in its folder.")
 @seed_option
+@json_option
 @quiet_option
-def demo(folder: Path, force: bool, seed: int, quiet: bool) -> None:
+def demo(folder: Path, force: bool, seed: int, as_json: bool, quiet: bool) -> None:
     """Run a whole small loop on shipped pictures, with simulated participants.
 
     Stylises the pictures that come with the package, plans a study, lets simulated participants answer it, screens, scores,
@@ -30,8 +31,12 @@ def demo(folder: Path, force: bool, seed: int, quiet: bool) -> None:
     """
     from ..loop.showcase import demo as run_demo
 
-    page = run_demo(folder, seed=seed, force=force, quiet=quiet, say=lambda line: say(line, quiet=quiet))
-    click.echo(str(page))
+    silent = quiet or as_json
+    page = run_demo(folder, seed=seed, force=force, quiet=silent, say=lambda line: say(line, quiet=silent))
+    if as_json:
+        emit({"report": page, "simulated": True})
+    else:
+        click.echo(str(page))
 
 
 @click.command()
