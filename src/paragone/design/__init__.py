@@ -7,7 +7,21 @@ answer; `cost` says before anybody is paid what the plan asks of people and how 
 """
 
 from .cost import Cost, cost, exposures, islands
+from .pages import OUTCOMES, Text, in_language
 from .planner import plan
 from .settings import PairStage, RatingStage, Study, read_study
 
-__all__ = ["Cost", "PairStage", "RatingStage", "Study", "cost", "exposures", "islands", "plan", "read_study"]
+__all__ = [
+    "OUTCOMES",
+    "Cost",
+    "PairStage",
+    "RatingStage",
+    "Study",
+    "Text",
+    "cost",
+    "exposures",
+    "in_language",
+    "islands",
+    "plan",
+    "read_study",
+]

@@ -10,6 +10,7 @@ import msgspec
 
 from ..errors import BadConfig
 from ..settings import Settings, read_settings
+from .pages import Consent, Display, Pages, Pay, People, Platform, Questionnaire, Stop, Training, Tutorial
 
 __all__ = ["MOST_JUDGEMENTS", "PairStage", "RatingStage", "Study", "at_most_judgements", "read_study"]
 
@@ -60,6 +61,14 @@ class PairStage(Settings, frozen=True, tag_field="kind", tag="pairs"):
     """Participants who judge each shared pair, 2 to `participants`."""
     break_seconds: int = 60
     """Least length of the break in the middle of a sheet, in seconds; 0: no break."""
+    page: str = "pairs"
+    """Page kind that asks it; `paragone list pages` names them."""
+    ask: Literal["one", "all"] = "one"
+    """one: one criterion at a time, in an order drawn per participant; all: every criterion on one page."""
+    tie: Literal["none", "tie", "unsure"] = "none"
+    """A third button: "no difference", or "not sure"; both are stored as a tie. none: a choice is forced."""
+    references: list[str] | None = None
+    """Factors whose reference pictures stand beside the results; left out: those of `group` that have any."""
 
     def __post_init__(self) -> None:
         label = self.name or "pairs"
@@ -144,6 +153,20 @@ class RatingStage(Settings, frozen=True, tag_field="kind", tag="ratings"):
     """Further factors by which exposure is counted."""
     break_seconds: int = 0
     """Least length of a break in the middle of a session, in seconds; 0: no break."""
+    minutes: float | None = None
+    """Longest session, in minutes at the study's `seconds_per_trial`; a longer one is refused. Left out: no limit; ITU-R
+    BT.500 asks for under 30."""
+    page: str = "slider"
+    """Page kind that asks it: slider, acr, dcr; `paragone list pages` names them."""
+    labels: list[str] = msgspec.field(default_factory=list)
+    """Words of the scale from its low end up, at even distances; empty: ours (Bad to Excellent; DCR: Very annoying to
+    Imperceptible)."""
+    reference: str = ""
+    """Factor whose reference picture stands beside the rated one; dcr needs it. Empty: none."""
+    hidden_references: str = ""
+    """Factor whose reference pictures are rated like items, unmarked, as `reference:<factor>:<level>`. Empty: none."""
+    back: bool = True
+    """Previous and next: earlier ratings of the session may be changed; the last one counts, all are kept."""
 
     def __post_init__(self) -> None:
         label = self.name or "ratings"
@@ -194,6 +217,27 @@ class Study(Settings, frozen=True):
     kept: float = 0.65
     """Expected share of participants who survive screening, in [.001, 1], for the cost; a published study kept 264 of
     407."""
+
+    pages: Pages = msgspec.field(default_factory=Pages)
+    """Words and languages of all pages."""
+    consent: Consent = msgspec.field(default_factory=Consent)
+    """What a participant agrees to."""
+    tutorial: Tutorial = msgspec.field(default_factory=Tutorial)
+    """Illustrated explanations."""
+    training: Training = msgspec.field(default_factory=Training)
+    """Questions that must be answered right before the trials."""
+    display: Display = msgspec.field(default_factory=Display)
+    """What a screen must be."""
+    questionnaire: Questionnaire = msgspec.field(default_factory=Questionnaire)
+    """Questions about the person."""
+    platform: Platform = msgspec.field(default_factory=Platform)
+    """Where participants come from and go back to."""
+    people: People = msgspec.field(default_factory=People)
+    """Who may do how much."""
+    pay: Pay = msgspec.field(default_factory=Pay)
+    """What a session earns."""
+    stop: Stop = msgspec.field(default_factory=Stop)
+    """When it is enough."""
 
     def __post_init__(self) -> None:
         if not self.stage:
