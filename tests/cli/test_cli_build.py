@@ -27,6 +27,21 @@ def test_a_benchmark_is_made_of_pictures_by_their_names(cli: Cli, here: Path) ->
     assert cli("check", "b").code == 0
 
 
+def test_broken_versions_are_made_beside_the_pictures_and_never_taken_for_results(cli: Cli, here: Path) -> None:
+    draw(here)
+    words = ["new", ".", "--images", "{where}/{method}/{content}_{style}.png", "--criteria", "overall", "--broken", "2"]
+    assert cli(*words).code == 0
+    items = pl.read_csv("items.csv")
+    broken = items.filter(pl.col("broken_of").is_not_null())
+    assert broken.height == 2
+    assert set(broken["broken_of"]) <= set(items["item"])
+    assert all(Path(image).is_file() for image in broken["image"])
+    assert cli("check", ".").code == 0
+    assert cli("new", ".", "--images", "{method}/{content}_{style}.png", "--force").code == 1  # results/ lies between
+    assert cli(*words, "--force").code == 0
+    assert pl.read_csv("items.csv").height == 14
+
+
 def test_the_grid_comes_as_json_with_the_cells_that_are_empty(cli: Cli, here: Path) -> None:
     draw(here)
     Path("results/beta/boat_ink.png").unlink()

@@ -21,6 +21,13 @@ _PATH = click.Path(path_type=Path)
 @click.option("--reference", "references", multiple=True, metavar="FACTOR=PATTERN", help="Pictures that show a factor.")
 @click.option("--criteria", default="", metavar="A,B,...", help="What is judged.")
 @click.option("--name", default="", help="Name of the benchmark; default: the folder's.")
+@click.option(
+    "--broken",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Items that get a broken version too, for attention checks and training.",
+)
 @click.option("--force", is_flag=True, help="Replace a benchmark that is there.")
 @json_option
 @quiet_option
@@ -31,6 +38,7 @@ def new(
     references: tuple[str, ...],
     criteria: str,
     name: str,
+    broken: int,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -51,6 +59,7 @@ def new(
         references=assignments(references, "--reference"),
         criteria=[word.strip() for word in criteria.split(",") if word.strip()],
         name=name,
+        broken=broken,
         force=force,
     )
     if as_json:

@@ -16,7 +16,7 @@ from ..design import read_study
 from ..errors import BadConfig, NotFound, ParagoneError, WouldOverwrite
 from ..images import read_image
 from ..judgements import Ratings, Votes
-from ..make import Coverage, coverage, new_benchmark
+from ..make import Coverage, coverage, new_benchmark, with_broken
 from ..parallel import track
 from ..plan import Plan
 from ..provenance import changed_inputs
@@ -37,6 +37,7 @@ def new_folder(
     references: Mapping[str, str] | None = None,
     criteria: Sequence[str] = (),
     name: str = "",
+    broken: int = 0,
     force: bool = False,
 ) -> tuple[Benchmark, Coverage]:
     """Make a benchmark folder of pictures that match a pattern.
@@ -48,6 +49,7 @@ def new_folder(
         references: factor -> pattern of its reference pictures.
         criteria: what is judged.
         name: of the benchmark; empty: the folder's name.
+        broken: items that also get a broken version, for attention checks and training questions, >= 0.
         force: replace a benchmark that is there.
 
     Raises:
@@ -62,7 +64,7 @@ def new_folder(
         references=references,
         name=name or folder.resolve().name,
     )
-    moved = _moved(made, folder)
+    moved = with_broken(_moved(made, folder), broken)
     moved.write(folder)
     return moved, coverage(moved)
 

@@ -25,6 +25,7 @@ __all__ = ["Coverage", "Survey", "coverage", "new_benchmark", "survey"]
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_BROKEN_FILE = re.compile(r"(^|/)checks/broken_\d+\.png$")  # what `with_broken` writes is no result
 _TAKEN = ("item", "image", "of", "level", "criterion", "score")
 
 
@@ -171,7 +172,10 @@ def survey(pattern: str, *, folder: str | Path = ".", references: Mapping[str, s
     pictures = sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
-        if path.suffix.lower() in _ENDINGS and path.is_file() and not path.name.startswith(".")
+        if path.suffix.lower() in _ENDINGS
+        and path.is_file()
+        and not path.name.startswith(".")
+        and not _BROKEN_FILE.search(path.as_posix())
     )
     shown: dict[str, dict[str, str]] = {}
     for factor, reference in (references or {}).items():
