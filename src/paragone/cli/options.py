@@ -111,18 +111,9 @@ def numbers(text: str, option: str) -> dict[str, float]:
 
 def typed(pieces: Iterable[str], option: str) -> dict[str, Any]:
     """Read 'prior=0.5' and the like, each value as the whole number, number, true, false or word that it looks like."""
-    return {name: _typed(value) for name, value in assignments(pieces, option).items()}
+    from ..loop.words import value_of
 
-
-def _typed(text: str) -> Any:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    return {name: value_of(value) for name, value in assignments(pieces, option).items()}
 
 
 def must_exist(*paths: Path | None, what: str = "file") -> None:

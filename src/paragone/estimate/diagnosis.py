@@ -11,7 +11,7 @@ from ..errors import TooFew
 from ..judgements import Votes
 from ..stats.graph import diagnose as diagnose_graph
 from .arrays import Comparisons
-from .edges import Edges, aggregate
+from .edges import aggregate, pooled
 from .encoding import code_votes
 
 __all__ = ["diagnose", "graph_notes"]
@@ -50,7 +50,7 @@ def graph_notes(comparisons: Comparisons, items: list[str]) -> dict[str, Any]:
         comparisons: the votes.
         items: (n,) names behind the indices.
     """
-    edges = _pooled(aggregate(comparisons))
+    edges = pooled(aggregate(comparisons))
     graph = diagnose_graph(edges.n, edges.i, edges.j, edges.wins_i, edges.wins_j)
     seen = graph.degree > 0
     decided = comparisons.outcome != 0.5
@@ -72,18 +72,3 @@ def graph_notes(comparisons: Comparisons, items: list[str]) -> dict[str, Any]:
         "self_pairs": edges.self_pairs,
         "left_share": left,
     }
-
-
-def _pooled(edges: Edges) -> Edges:
-    """One edge per pair, whatever the temperatures."""
-    fresh = np.concatenate([[True], (edges.i[1:] != edges.i[:-1]) | (edges.j[1:] != edges.j[:-1])])
-    starts = np.flatnonzero(fresh)
-    return Edges(
-        n=edges.n,
-        i=edges.i[starts],
-        j=edges.j[starts],
-        wins_i=np.add.reduceat(edges.wins_i, starts),
-        wins_j=np.add.reduceat(edges.wins_j, starts),
-        temperature=np.ones(starts.size),
-        self_pairs=edges.self_pairs,
-    )

@@ -27,6 +27,7 @@ __all__ = [
     "is_connected",
     "not_connected",
     "not_strongly_connected",
+    "pooled",
     "reweighted",
     "tally",
 ]
@@ -100,6 +101,25 @@ def aggregate(comparisons: Comparisons) -> Edges:
         if rows.level is None
         else rows.levels[rows.level[order[starts]]],
         self_pairs=self_pairs,
+    )
+
+
+def pooled(edges: Edges) -> Edges:
+    """Return one edge per pair, with the wins of all temperatures together.
+
+    Args:
+        edges: sorted by pair, as `aggregate` gives them.
+    """
+    fresh = np.concatenate([[True], (edges.i[1:] != edges.i[:-1]) | (edges.j[1:] != edges.j[:-1])])
+    starts = np.flatnonzero(fresh)
+    return Edges(
+        n=edges.n,
+        i=edges.i[starts],
+        j=edges.j[starts],
+        wins_i=np.add.reduceat(edges.wins_i, starts),
+        wins_j=np.add.reduceat(edges.wins_j, starts),
+        temperature=np.ones(starts.size),
+        self_pairs=edges.self_pairs,
     )
 
 

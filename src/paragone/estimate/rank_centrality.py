@@ -11,7 +11,7 @@ import numpy as np
 
 from paragone.estimate.arrays import Comparisons, Estimate, Estimator, Floats, Ints
 from paragone.estimate.bootstrap_pairs import under_weights
-from paragone.estimate.edges import Edges, aggregate, check_connected, compacted
+from paragone.estimate.edges import Edges, aggregate, check_connected, compacted, pooled
 from paragone.estimate.limits import require_within
 from paragone.stats.laplacian import shape_of
 from paragone.stats.spectrum import spectral_gap
@@ -164,11 +164,10 @@ def _scored(edges: Edges, prior: float, start: Floats | None = None) -> tuple[Fl
 
 def _pooled_shares(edges: Edges, prior: float) -> tuple[Ints, Ints, Floats, Floats]:
     """Each pair once, with the shares of both sides over all temperatures."""
-    fresh = np.concatenate([[True], (edges.i[1:] != edges.i[:-1]) | (edges.j[1:] != edges.j[:-1])])
-    starts = np.flatnonzero(fresh)
-    wins_i, wins_j = np.add.reduceat(edges.wins_i, starts), np.add.reduceat(edges.wins_j, starts)
+    once = pooled(edges)
+    wins_i, wins_j = once.wins_i, once.wins_j
     votes = wins_i + wins_j + 2 * prior
-    return edges.i[starts], edges.j[starts], (wins_i + prior) / votes, (wins_j + prior) / votes
+    return once.i, once.j, (wins_i + prior) / votes, (wins_j + prior) / votes
 
 
 _SOURCE = "Negahban, Oh and Shah, Rank Centrality, Operations Research 65(1), 2017, section 2"

@@ -25,6 +25,7 @@ from ..sources.bare import read_ratings, read_votes
 from ..sources.words import holds_votes
 from ..tables import column_names, open_table
 from .screened import Answers, those
+from .words import value_of
 
 __all__ = [
     "Answers",
@@ -145,26 +146,13 @@ def screening_rules(
         if not isinstance(target, dict) or inner not in target:
             raise BadConfig(UnknownName.among(inner, target, f"key of {rule}").message, where=text)
         if last:
-            target[inner][last] = _typed(value)
+            target[inner][last] = value_of(value)
         else:
-            target[inner] = _typed(value)
+            target[inner] = value_of(value)
     try:
         return msgspec.convert(raw, ScreenRules)
     except msgspec.ValidationError as error:
         raise BadConfig(f"screening rules: {error}", where="rules") from error
-
-
-def _typed(text: str) -> Any:
-    """A word from the command line as the TOML value it looks like."""
-    text = text.strip()
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def checks_of(path: Path) -> list[str]:
