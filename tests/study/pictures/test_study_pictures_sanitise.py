@@ -248,7 +248,7 @@ def _interlaced(pixels: np.ndarray) -> bytes:
         (1, 0, 2, 2),
         (0, 1, 1, 2),
     ):
-        rows += b"".join(b"\0" + row.tobytes() for row in pixels[y::dy, x::dx])
+        rows += b"".join(b"\0" + row.tobytes() for row in pixels[y::dy, x::dx] if row.size)
     head = struct.pack(">IIBBBBB", pixels.shape[1], pixels.shape[0], 8, 0 if pixels.ndim == 2 else 2, 0, 0, 1)
     return SIGNATURE + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 

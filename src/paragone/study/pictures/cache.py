@@ -166,13 +166,16 @@ def profiles(paths: Iterable[str | Path], *, folder: Path = Path()) -> list[str]
     by_gamma = [path for path, profile in said.items() if profile.startswith(("gAMA", "cHRM"))]
     if by_gamma:
         lines.append(
-            f"{len(by_gamma)} of {len(said)} pictures have a gAMA or cHRM chunk and no sRGB one, for example '{by_gamma[0]}'; browsers "
-            "change their colours by it, other programs do not: save them as sRGB"
+            f"{_some(by_gamma, said)} a gAMA or cHRM chunk and no sRGB one; browsers change their colours by it, other "
+            "programs do not: save them as sRGB"
         )
     wide = [path for path, profile in said.items() if profile.startswith("cICP")]
     if wide:
         lines.append(
-            f"{len(wide)} of {len(said)} pictures have a cICP chunk, for example '{wide[0]}'; older browsers ignore it, and what it shows "
-            "depends on the screen"
+            f"{_some(wide, said)} a cICP chunk; older browsers ignore it, and what it shows depends on the screen"
         )
     return lines
+
+
+def _some(some: list[str], every: dict[str, str]) -> str:
+    return f"{len(some)} of {len(every)} pictures, for example '{some[0]}', have"
