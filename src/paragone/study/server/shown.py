@@ -1,0 +1,161 @@
+"""One trial as the browser gets it: panes, questions, scale, and nothing that tells what it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...design import PairStage, RatingStage, in_language
+from ..frozen import Frozen, Trial
+from ..practice import PracticeQuestion
+from ..texts import Texts, question_parts
+
+__all__ = ["Pane", "Shown", "asked", "panes_of", "shown_practice", "shown_trial"]
+
+_KNOWN_ROLES = ("content", "style")
+_SLOTS = "abcdefghijklmnopqrstuvwxyz"
+
+
+class Shown(NamedTuple):
+    """What stands on a trial's page."""
+
+    left: str | None
+    """Key of the picture on the left; None in a rating trial."""
+    right: str | None
+    item: str | None
+    references: tuple[tuple[str, str, str], ...]
+    told: str | None
+    """The answer that the page tells; None: the criterion's question is asked."""
+
+
+class Pane(NamedTuple):
+    """One picture on a page."""
+
+    slot: str
+    role: str
+    """content, style, reference, left, right or item."""
+    side: str | None
+    """left or right where each side has references of its own."""
+    key: str
+    """Which picture; never sent."""
+    told: bool
+    """The told answer is drawn into it."""
+
+
+def shown_trial(trial: Trial) -> Shown:
+    """Return what a trial of the plan shows."""
+    told = trial.expected if trial.check == "instructed" else None
+    return Shown(trial.left, trial.right, trial.item, trial.references, told)
+
+
+def shown_practice(question: PracticeQuestion) -> Shown:
+    """Return what a training question shows."""
+    told = question.expected if question.instructed else None
+    return Shown(question.left, question.right, question.item, question.references, told)
+
+
+def panes_of(shown: Shown) -> tuple[str, list[Pane]]:
+    """Return the layout (four, six, single, double) and the panes in reading order.
+
+    Two sides with the same references share them (four); else each side is a triplet of its own (six).
+    """
+    told = shown.told is not None
+    sides = ("left", "right") if shown.item is None else ("item",)
+    beside = {side: [(factor, key) for s, factor, key in shown.references if s == side] for side in sides}
+    places: list[tuple[str, str | None, str, bool]] = []
+    if shown.item is not None:
+        layout = "double" if beside["item"] else "single"
+        places += [("reference", None, key, False) for _, key in beside["item"]]
+        places.append(("item", None, shown.item, told))
+    else:
+        layout = "four" if beside["left"] == beside["right"] else "six"
+        results = {"left": shown.left or "", "right": shown.right or ""}
+        for side in sides:
+            if layout == "six" or side == "left":
+                own = side if layout == "six" else None
+                places += [(_role(factor), own, key, False) for factor, key in beside[side]]
+            if layout == "six":
+                places.append((side, side, results[side], told))
+        if layout == "four":
+            places += [(side, None, results[side], told) for side in sides]
+    return layout, [Pane(_SLOTS[n], *place) for n, place in enumerate(places)]
+
+
+def _role(factor: str) -> str:
+    return factor if factor in _KNOWN_ROLES else "reference"
+
+
+def asked(
+    frozen: Frozen,
+    stage: PairStage | RatingStage,
+    shown: Shown,
+    criteria: Sequence[str],
+    public: str,
+    texts: Texts,
+    *,
+    given: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return a trial as the browser gets it.
+
+    Args:
+        frozen: the version.
+        stage: its settings.
+        shown: what the page shows.
+        criteria: what is asked, in the participant's order.
+        public: the trial's public id.
+        texts: words of the participant's language.
+        given: criterion -> {"value", "revision"} of what was answered before.
+    """
+    layout, panes = panes_of(shown)
+    pages = frozen.study.pages
+    pairs = isinstance(stage, PairStage)
+    return {
+        "id": public,
+        "page": stage.page,
+        "layout": layout,
+        "panes": [_pane(frozen, pane, public, texts) for pane in panes],
+        "criteria": [{"id": name, "question": _question(frozen, stage, shown, name, texts)} for name in criteria],
+        "third": stage.tie if isinstance(stage, PairStage) and stage.tie != "none" else None,
+        "ask": stage.ask if isinstance(stage, PairStage) else "all",
+        "scale": None if isinstance(stage, PairStage) else _scale(stage, texts),
+        "text": [] if shown.item is None else _beside(frozen, shown.item, texts),
+        "distortions": [] if pairs else [{"id": d, "label": texts.get(f"distortion.{d}", d)} for d in pages.distortions],
+        "zoom": pairs and frozen.study.display.zoom,
+        "back": isinstance(stage, RatingStage) and stage.back,
+        "given": dict(given or {}),
+    }
+
+
+def _pane(frozen: Frozen, pane: Pane, public: str, texts: Texts) -> dict[str, Any]:
+    picture = frozen.pictures[pane.key]
+    role = "reference" if pane.role == "reference" else pane.role
+    return {
+        "slot": pane.slot,
+        "role": role,
+        "side": pane.side,
+        "label": texts.label(role, pane.side if role not in ("left", "right", "item") else None),
+        "w": picture.width,
+        "h": picture.height,
+        "src": f"/i/{public}/{pane.slot}",
+    }
+
+
+def _question(
+    frozen: Frozen, stage: PairStage | RatingStage, shown: Shown, criterion: str, texts: Texts
+) -> tuple[str, str, str]:
+    if shown.told is not None:
+        if isinstance(stage, PairStage):
+            return question_parts(texts[f"check.{shown.told}"])
+        return question_parts(texts.fill("check.value", value=float(shown.told)))
+    form = "pairs" if isinstance(stage, PairStage) else "compared" if stage.page == "dcr" else "ratings"
+    own = in_language(frozen.study.pages.questions.get(criterion, ""), texts.language)
+    return texts.question(form, criterion, own=own, asked=frozen.criteria)
+
+
+def _scale(stage: RatingStage, texts: Texts) -> dict[str, Any]:
+    words = stage.labels or list(texts.under("scale.dcr" if stage.page == "dcr" else "scale.acr").values())
+    return {"low": stage.low, "high": stage.high, "step": stage.step, "labels": words}
+
+
+def _beside(frozen: Frozen, item: str, texts: Texts) -> list[list[str]]:
+    return [[texts.factor(factor), text] for factor, text in frozen.words.get(item, {}).items()]
