@@ -12,6 +12,8 @@
     │   ├── NotConnected       the compared pairs leave the items in several groups, or scores would be infinite
     │   ├── NotConverged       an iteration reached its limit
     │   └── TooFew             fewer answers, items or participants than the method needs
+    ├── StoreError             the study's database cannot do what was asked at this moment; nothing acknowledged is lost
+    │   └── StoreFull          its disk is full
     └── WouldOverwrite         an output exists and was not made by the same command
 
 `message` is one line that says what, where and what to do; `where` names the file (and row) for machines.
@@ -34,6 +36,8 @@ __all__ = [
     "NotConverged",
     "NotFound",
     "ParagoneError",
+    "StoreError",
+    "StoreFull",
     "TooFew",
     "UnknownName",
     "WouldOverwrite",
@@ -144,6 +148,14 @@ class NotConverged(CannotScore):
 
 class TooFew(CannotScore):
     """Fewer answers, items or participants than the method needs."""
+
+
+class StoreError(ParagoneError):
+    """The study's database cannot do what was asked at this moment; nothing that was acknowledged is lost."""
+
+
+class StoreFull(StoreError):
+    """The disk under the study's database is full; what was asked is not stored."""
 
 
 class WouldOverwrite(ParagoneError):

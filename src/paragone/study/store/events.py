@@ -1,0 +1,89 @@
+"""Events: everything that happened beside the answers, append-only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from .tables import event
+
+__all__ = ["Event", "append", "of_lease", "of_participant"]
+
+
+class Event(NamedTuple):
+    """An event as it is stored."""
+
+    id: int
+    client_id: str | None
+    participant_id: int | None
+    lease_id: int | None
+    session: str | None
+    kind: str
+    at: float
+    body: dict[str, Any]
+
+
+def append(
+    c: sa.Connection,
+    kind: str,
+    now: float,
+    *,
+    participant_id: int | None = None,
+    lease_id: int | None = None,
+    session: str | None = None,
+    client_id: str | None = None,
+    body: Mapping[str, Any] | None = None,
+) -> Literal["stored", "known", "conflict"]:
+    """Store an event, once for each client id.
+
+    Args:
+        c: the connection.
+        kind: what happened.
+        now: the server's clock.
+        participant_id: whom it is about; None: nobody in particular.
+        lease_id: which lease it is about.
+        session: which sitting.
+        client_id: id that the client gave; None: every call is an event of its own.
+        body: what else is to be kept; must be fit for JSON.
+
+    Returns:
+        'stored'; 'known' when the same event had been stored under this id; 'conflict' when another had.
+    """
+    text = json.dumps(body or {}, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    row = {
+        "client_id": client_id, "participant_id": participant_id, "lease_id": lease_id, "session": session,
+        "kind": kind, "at": now, "body": text,
+    }  # fmt: skip
+    if c.execute(_PUT[c.dialect.name], row).first() is not None:
+        return "stored"
+    there = c.execute(_BY_CLIENT, {"wanted": client_id}).one()
+    given = (participant_id, lease_id, session, kind, text)
+    return "known" if tuple(there) == given else "conflict"
+
+
+def of_lease(c: sa.Connection, lease_id: int) -> list[Event]:
+    """All events of a lease, in the order they were stored."""
+    return _events(c, event.c.lease_id == lease_id)
+
+
+def of_participant(c: sa.Connection, participant_id: int) -> list[Event]:
+    """All events of a participant, in the order they were stored."""
+    return _events(c, event.c.participant_id == participant_id)
+
+
+def _events(c: sa.Connection, where: sa.ColumnElement[bool]) -> list[Event]:
+    rows = c.execute(sa.select(*(event.c[name] for name in Event._fields)).where(where).order_by(event.c.id))
+    return [Event(*row[:-1], json.loads(row[-1])) for row in rows]
+
+
+_PUT = {
+    "sqlite": sqlite.insert(event).on_conflict_do_nothing().returning(event.c.id),
+    "postgresql": postgresql.insert(event).on_conflict_do_nothing().returning(event.c.id),
+}
+_BY_CLIENT = sa.select(
+    event.c.participant_id, event.c.lease_id, event.c.session, event.c.kind, event.c.body
+).where(event.c.client_id == sa.bindparam("wanted"))  # fmt: skip

@@ -1,0 +1,88 @@
+"""Bring a database to the newest schema, and refuse one that is newer than this program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from ...errors import BadInput
+
+__all__ = ["at_head", "migrate", "revision_of", "to_head"]
+
+_LOCK = 0x7061726167  # 'parag': number of the advisory lock under which PostgreSQL is migrated
+
+
+def migrate(connection: sa.Connection, revision: str = "head") -> None:
+    """Run the migrations up or down to a revision, inside the connection's transaction.
+
+    Args:
+        connection: in a transaction, which the caller commits.
+        revision: 'head', 'base' or the id of a revision.
+    """
+    config = _config(connection)
+    here, scripts = revision_of(connection), ScriptDirectory.from_config(config)
+    steps = [script.revision for script in reversed(list(scripts.walk_revisions()))]
+    wanted = len(steps) if revision == "head" else 0 if revision == "base" else steps.index(revision) + 1
+    if wanted >= (steps.index(here) + 1 if here else 0):
+        command.upgrade(config, revision)
+    else:
+        command.downgrade(config, revision)
+
+
+def at_head(connection: sa.Connection, where: str) -> None:
+    """Hold a store that is only read to the schema of this program.
+
+    Raises:
+        BadInput: it has another schema; says which side is older.
+    """
+    _known(connection, where)
+    head = ScriptDirectory.from_config(_config(connection)).get_current_head()
+    if revision_of(connection) != head:
+        raise BadInput(f"{where}: its schema is older than this paragone; open it for writing once", where=where)
+
+
+def to_head(connection: sa.Connection, where: str) -> None:
+    """Migrate to the newest schema; of several processes that start together one does it and the others wait.
+
+    Args:
+        connection: in a transaction, which the caller commits.
+        where: the store, for messages, without its password.
+
+    Raises:
+        BadInput: the store's schema is newer than this program, or is no schema of ours.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+    here = _known(connection, where)
+    if here is None and set(sa.inspect(connection).get_table_names()) - {"alembic_version"}:
+        raise BadInput(f"{where}: a database with other tables in it; name an empty one or a study's", where=where)
+    migrate(connection)
+
+
+def revision_of(connection: sa.Connection) -> str | None:
+    """The id of the schema that a database has; None: none."""
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def _known(connection: sa.Connection, where: str) -> str | None:
+    here = revision_of(connection)
+    known = {script.revision for script in ScriptDirectory.from_config(_config(connection)).walk_revisions()}
+    if here is not None and here not in known:
+        raise BadInput(
+            f"{where}: its schema '{here}' is newer than this paragone knows; install the version that made it",
+            where=where,
+        )
+    return here
+
+
+def _config(connection: sa.Connection) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config

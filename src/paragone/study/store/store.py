@@ -1,0 +1,114 @@
+"""`Store`: where a study keeps what happened, on SQLite or PostgreSQL, by jobs that are the same for both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+from ...errors import BadInput
+from .postgres import Postgres
+from .sqlite import Sqlite
+
+__all__ = ["Job", "Store", "parsed"]
+
+T = TypeVar("T")
+Job = Callable[[sa.Connection], T]
+"""What is asked of a store: a function of a connection. It must be idempotent, must not commit, and returns plain values.
+
+It may run twice (PostgreSQL, after a lost connection), and beside others of its kind (PostgreSQL)."""
+
+
+class Store:
+    """An open store. `write` returns after the commit, `read` works on a snapshot; both also come blocking."""
+
+    def __init__(self, engine: Sqlite | Postgres, url: sa.URL) -> None:
+        self._engine = engine
+        self.url = url
+        """Address of the database; its password is not shown when printed."""
+
+    @classmethod
+    def open(cls, url: str, *, read_only: bool = False) -> Store:
+        """Open a store, make it where there is none, and bring it to the newest schema.
+
+        Args:
+            url: 'sqlite:///folder/study.db' or 'postgresql+psycopg://user:password@host/database'.
+            read_only: take no lock and change nothing; works while a server has the store open.
+
+        Raises:
+            BadInput: another process has this SQLite file open, its schema is newer, it is no store, or no database
+                answers at the address.
+            NotFound: `read_only`, and no such file.
+        """
+        address = parsed(url)
+        kind = Sqlite if address.get_backend_name() == "sqlite" else Postgres
+        return cls(kind(address, read_only=read_only), address)
+
+    @property
+    def dialect(self) -> str:
+        """sqlite or postgresql."""
+        return self._engine.dialect
+
+    @property
+    def queue_length(self) -> int:
+        """Jobs that wait to be written."""
+        return self._engine.queue_length
+
+    async def write(self, job: Job[T], *, single: bool = False) -> T:
+        """Run a job that may change the store, whole or not at all; return its result after the commit.
+
+        Args:
+            job: see `Job`.
+            single: the job is one statement (as `answers.append` in the common case) or several that need not stand
+                together; PostgreSQL then runs it without BEGIN and COMMIT. SQLite makes no difference.
+
+        Raises:
+            StoreFull: the disk is full; nothing of the job is stored.
+            StoreError: the database does not answer, or the store is closed.
+        """
+        return await self._engine.write(job, single=single)
+
+    async def read(self, job: Job[T]) -> T:
+        """Run a job that only reads, on a snapshot."""
+        return await self._engine.read(job)
+
+    def write_now(self, job: Job[T]) -> T:
+        """`write`, blocking; not for use inside an event loop."""
+        return self._engine.write_now(job)
+
+    def read_now(self, job: Job[T]) -> T:
+        """`read`, blocking."""
+        return self._engine.read_now(job)
+
+    def close(self) -> None:
+        """Finish the jobs that wait and let the database go; closing twice does nothing."""
+        self._engine.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def parsed(url: str) -> sa.URL:
+    """An address of a store, checked.
+
+    Raises:
+        BadInput: it is none; the message holds no password.
+    """
+    try:
+        address = sa.make_url(url)
+    except (sa.exc.ArgumentError, ValueError) as error:
+        raise BadInput(
+            "the store's address is no URL; give sqlite:///folder/study.db or postgresql+psycopg://user@host/database",
+            where="store",
+        ) from error
+    if address.drivername == "postgresql":
+        address = address.set(drivername="postgresql+psycopg")
+    if address.drivername not in ("sqlite", "sqlite+pysqlite", "postgresql+psycopg"):
+        raise BadInput(
+            f"no store on '{address.drivername}'; there is sqlite:/// and postgresql+psycopg://", where="store"
+        )
+    return address
