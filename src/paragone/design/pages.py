@@ -19,6 +19,7 @@ __all__ = [
     "Consent",
     "Display",
     "Example",
+    "Lab",
     "Pages",
     "Pay",
     "People",
@@ -261,6 +262,39 @@ class Pay(Settings, frozen=True):
         _from("pay.refuse_after", self.refuse_after, 1)
         if not 0 <= self.per_session < math.inf:
             raise BadConfig(f"pay.per_session is {self.per_session:g}; give an amount >= 0", where="pay.per_session")
+
+
+class Lab(Settings, frozen=True):
+    """The room of a laboratory study, as the methods paragraph states it: `[lab]`. What is left out is said to be not
+    recorded."""
+
+    station: str = ""
+    """Name of the place or machine."""
+    monitor: str = ""
+    """Make and model of the display."""
+    resolution: list[int] = msgspec.field(default_factory=list)
+    """Width and height of the display in pixels; empty: what the browser reports."""
+    height_cm: float | None = None
+    """Height of the visible display, in centimetres, > 0."""
+    distance_heights: float | None = None
+    """Viewing distance in heights of the display, > 0."""
+    distance_cm: float | None = None
+    """Viewing distance in centimetres, > 0."""
+    light_lux: float | None = None
+    """Room light at the display, in lux, >= 0."""
+    light: str = ""
+    """Room light in words, where it was not measured: "normal indoor light"."""
+    vision: list[str] = msgspec.field(default_factory=list)
+    """Tests of vision that the operator carries out and enters for each participant: acuity, colour."""
+
+    def __post_init__(self) -> None:
+        _among("lab.vision", self.vision, ("acuity", "colour"))
+        if self.resolution and (len(self.resolution) != 2 or min(self.resolution) < 1):
+            raise BadConfig(f"lab.resolution is {self.resolution}; give width and height in pixels", where="lab")
+        for key in ("height_cm", "distance_heights", "distance_cm", "light_lux"):
+            value = getattr(self, key)
+            if value is not None and not (0 <= value < math.inf and (value > 0 or key == "light_lux")):
+                raise BadConfig(f"lab.{key} is {value:g}; give a number above 0", where=f"lab.{key}")
 
 
 class Stop(Settings, frozen=True):

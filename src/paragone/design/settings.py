@@ -10,7 +10,7 @@ import msgspec
 
 from ..errors import BadConfig
 from ..settings import Settings, read_settings
-from .pages import Consent, Display, Pages, Pay, People, Platform, Questionnaire, Stop, Training, Tutorial
+from .pages import Consent, Display, Lab, Pages, Pay, People, Platform, Questionnaire, Stop, Training, Tutorial
 
 __all__ = ["MOST_JUDGEMENTS", "PairStage", "RatingStage", "Study", "at_most_judgements", "read_study"]
 
@@ -154,8 +154,8 @@ class RatingStage(Settings, frozen=True, tag_field="kind", tag="ratings"):
     break_seconds: int = 0
     """Least length of a break in the middle of a session, in seconds; 0: no break."""
     minutes: float | None = None
-    """Longest session, in minutes at the study's `seconds_per_trial`; a longer one is refused. Left out: no limit; ITU-R
-    BT.500 asks for under 30."""
+    """Longest session, in minutes at the study's `seconds_per_trial`, stabilising presentations, checks and repeats
+    among its trials, breaks aside; `plan` refuses a longer one. Left out: no limit; ITU-R BT.500 asks for under 30."""
     page: str = "slider"
     """Page kind that asks it: slider, acr, dcr; `paragone list pages` names them."""
     labels: list[str] = msgspec.field(default_factory=list)
@@ -187,6 +187,8 @@ class RatingStage(Settings, frozen=True, tag_field="kind", tag="ratings"):
             raise _wrong(label, "high", self.high, f"is not above low = {self.low:g}")
         if not 0 < self.step <= self.high - self.low:
             raise _wrong(label, "step", self.step, f"is not in (0, {self.high - self.low:g}]")
+        if self.minutes is not None and not 0 < self.minutes < math.inf:
+            raise _wrong(label, "minutes", self.minutes, "is not a number above 0; BT.500 asks for under 30")
         if not (self.high - self.low) / self.step <= _MOST_STEPS:
             raise _wrong(label, "step", self.step, f"makes more than {_MOST_STEPS:,} steps from low to high")
 
@@ -198,6 +200,9 @@ class RatingStage(Settings, frozen=True, tag_field="kind", tag="ratings"):
     def in_session(self, items: int) -> int:
         """Trials of a session of so many different items."""
         return items + self.repeats + self.stabilising + self.checks
+
+
+_KINDS = tuple(str(stage.__struct_config__.tag) for stage in (PairStage, RatingStage))
 
 
 class Study(Settings, frozen=True):
@@ -234,6 +239,8 @@ class Study(Settings, frozen=True):
     """Where participants come from and go back to."""
     people: People = msgspec.field(default_factory=People)
     """Who may do how much."""
+    lab: Lab = msgspec.field(default_factory=Lab)
+    """The room of a laboratory study."""
     pay: Pay = msgspec.field(default_factory=Pay)
     """What a session earns."""
     stop: Stop = msgspec.field(default_factory=Stop)
@@ -282,9 +289,12 @@ def read_study(path: str | Path) -> Study:
     try:
         return read_settings(path, Study)
     except BadConfig as error:
-        if error.message.startswith(path.name):
+        message = error.message if error.message.startswith(path.name) else f"{path.name}: {error.message}"
+        if ".kind: invalid value" in message or "missing required field `kind`" in message:
+            message += f"; a stage's kind is {' or '.join(_KINDS)}"
+        if message == error.message:
             raise
-        raise BadConfig(f"{path.name}: {error.message}", where=error.where) from error
+        raise BadConfig(message, where=error.where) from error
 
 
 def at_most_judgements(stage: str, participants: int, each: int) -> None:
