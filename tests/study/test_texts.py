@@ -80,7 +80,7 @@ def test_no_text_is_empty_or_holds_control_characters(language: str) -> None:
 @every
 def test_buttons_and_captions_fit_on_one_line(language: str) -> None:
     loaded = texts.load(language)
-    for table in ("client.button", "label", "third", "factor", "client.head"):
+    for table in ("client.button", "label", "client.third", "factor", "client.head"):
         long = {key: text for key, text in loaded.under(table).items() if len(text) > LONGEST_BUTTON}
         assert {key: text for key, text in long.items() if table != "client.head" or len(text) > 40} == {}
     for table in ("scale.acr", "scale.dcr"):
@@ -205,7 +205,7 @@ def test_the_question_follows_form_criterion_and_study() -> None:
     assert english.question("pairs", "colour_harmony") == ("Which picture is better in ", "colour harmony", "?")
     assert english.question("ratings", "any")[1] == "any"
     assert english.question("pairs", "style", own="Which is *bluer*?") == ("Which is ", "bluer", "?")
-    with pytest.raises(UnknownName, match="no table of texts 'question.triples'"):
+    with pytest.raises(UnknownName, match=r"no table of texts 'question\.triples'"):
         english.question("triples", "style")
 
 

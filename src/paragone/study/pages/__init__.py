@@ -1,0 +1,26 @@
+"""Page kinds: how a trial is shown and answered.
+
+A page kind is one `Page` record here and one script for the browser: what it needs, what it answers, which values are
+answers, and how a simulated participant gives them. To add one, make such a record in your own package, name it as an
+entry point of the group 'paragone.pages', and ship its script beside it; `page = "<name>"` in a stage then asks with it.
+"""
+
+from __future__ import annotations
+
+from ...catalog import Catalog
+from .page import Answer, Page, Reference, Scale
+from .person import Person, Simulated
+
+__all__ = ["PAGES", "Answer", "Page", "Person", "Reference", "Scale", "Simulated"]
+
+PAGES = Catalog(
+    "paragone.pages",
+    "page",
+    {
+        "acr": "paragone.study.pages.rating:ACR",
+        "dcr": "paragone.study.pages.rating:DCR",
+        "pairs": "paragone.study.pages.pair:PAIRS",
+        "slider": "paragone.study.pages.rating:SLIDER",
+    },
+)
+"""name -> page; third parties add theirs as entry points of the group 'paragone.pages'."""
