@@ -12,7 +12,12 @@ from .errors import BadTable, NotFound, UnknownName
 from .settings import Settings, read_settings, write_toml
 from .tables import Column, Schema, checked, read_table, write_table
 
-__all__ = ["ITEMS", "REFERENCES", "Benchmark"]
+__all__ = ["BROKEN", "ITEMS", "REFERENCES", "Benchmark", "hidden_reference", "shown_reference"]
+
+BROKEN = "broken_of"
+"""Factor column of the items: the sound item that this one is a broken version of; null: the item is no broken
+version."""
+_HIDDEN = "reference"
 
 ITEMS = Schema(
     "items",
@@ -151,6 +156,23 @@ class Benchmark:
             raise UnknownName.among(item, self.items["item"].to_list(), "item")
         image = row["image"][0]
         return None if image is None else self.folder / image
+
+
+def hidden_reference(factor: str, level: str) -> str:
+    """Return the id under which a reference picture is rated like an item, unmarked: `reference:<factor>:<level>`.
+
+    Args:
+        factor: factor it shows; without a colon.
+        level: level of that factor.
+    """
+    return f"{_HIDDEN}:{factor}:{level}"
+
+
+def shown_reference(item: str) -> tuple[str, str] | None:
+    """Return the factor and level whose reference picture an item's id stands for; None: the item is no reference."""
+    kind, _, rest = item.partition(":")
+    factor, colon, level = rest.partition(":")
+    return (factor, level) if kind == _HIDDEN and colon else None
 
 
 def _no_references() -> pl.DataFrame:

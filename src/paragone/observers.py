@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from .benchmark import Benchmark
+from .benchmark import BROKEN, Benchmark, shown_reference
 from .errors import BadConfig, BadInput, UnknownName
 from .plan import Plan
 from .scores import Scores
@@ -95,7 +95,8 @@ def simulate(plan: Plan, latent: Scores, *, seed: int, observers: Observers | No
 
     Args:
         plan: the sheets; a column `owner`, where there is one, says which sheets one participant answers.
-        latent: what is true: one score per item and criterion; every criterion is asked in each trial.
+        latent: what is true: one score per item and criterion; every criterion is asked in each trial. A hidden
+            reference without a score is as good as the best item.
         seed: every random choice follows from it, >= 0.
         observers: how participants answer; None: the defaults.
 
@@ -116,13 +117,14 @@ def simulate(plan: Plan, latent: Scores, *, seed: int, observers: Observers | No
     owner = _owner(frame)
     people = int(owner.max(initial=-1)) + 1
     criteria, scores, row = _truth(latent)
+    known, row = _with_references(scores, row, frame)
     first, second = _shown(frame, row)
     is_pair = frame["left"].is_not_null().to_numpy()
     is_check = frame["expected"].is_not_null().to_numpy()
     _all_known(frame, latent.name, ~is_check & ((first < 0) | (is_pair & (second < 0))))
     careless = np.zeros(people, dtype=bool)
     careless[rng.permutation(people)[: round(look.careless * people)]] = True
-    felt_first, felt_second = _felt(scores, (first, second), owner, look, rng)
+    felt_first, felt_second = _felt(known, (first, second), owner, look, rng)
     width = len(criteria)
     chosen = _choices(frame, felt_first - felt_second, owner, careless, look, rng)
     rated = _rated(frame, felt_first, scores, owner, careless, look, rng)
@@ -169,7 +171,7 @@ def latent_scores(
         UnknownName: `effects` names a factor that the benchmark does not have.
         BadConfig: a standard deviation is negative, or the correlation not in [0, 1].
     """
-    factors = [factor for factor in benchmark.factors if factor != "broken_of"]
+    factors = [factor for factor in benchmark.factors if factor != BROKEN]
     chosen = dict.fromkeys(factors, 0.6) if effects is None else dict(effects)
     for factor, sd in [*chosen.items(), ("interaction_sd", interaction_sd)]:
         if not sd >= 0:
@@ -181,8 +183,8 @@ def latent_scores(
         raise UnknownName.among(unknown[0], factors, "factor")
     rng = np.random.default_rng(seed)
     items = benchmark.items
-    if "broken_of" in benchmark.factors:
-        items = items.filter(pl.col("broken_of").is_null())
+    if BROKEN in benchmark.factors:
+        items = items.filter(pl.col(BROKEN).is_null())
     criteria: list[str | None] = [*benchmark.criteria] or [None]
     mix = np.full((len(criteria), len(criteria)), correlation) + (1 - correlation) * np.eye(len(criteria))
     root = np.linalg.cholesky(mix + 1e-12 * np.eye(len(criteria)))
@@ -277,6 +279,16 @@ def _truth(latent: Scores) -> tuple[list[str | None], Floats, dict[str, int]]:
     complete = ~np.isnan(scores).any(axis=1)
     row = {item: index for item, index in row.items() if complete[index]}
     return criteria, -scores if latent.better == "lower" else scores, row
+
+
+def _with_references(scores: Floats, row: Mapping[str, int], frame: pl.DataFrame) -> tuple[Floats, dict[str, int]]:
+    """The scores, and the best of each criterion once more for every hidden reference that has none of its own."""
+    rated = frame["item"].drop_nulls().unique().sort().to_list()
+    hidden = [item for item in rated if item not in row and shown_reference(item) is not None]
+    if not hidden or not row:
+        return scores, dict(row)
+    best = np.repeat(np.nanmax(scores, axis=0)[None, :], len(hidden), axis=0)
+    return np.concatenate([scores, best]), {**row, **{item: len(scores) + k for k, item in enumerate(hidden)}}
 
 
 def _shown(frame: pl.DataFrame, row: Mapping[str, int]) -> tuple[Ints, Ints]:

@@ -88,3 +88,47 @@ def test_checks_expect_a_value_of_the_scale(grid_benchmark: Maker) -> None:
 def test_what_does_not_fit_is_refused(grid_benchmark: Maker, options: dict[str, int], message: str) -> None:
     with pytest.raises(BadConfig, match=message):
         plan(grid_benchmark(), Study(stage=[RatingStage(participants=2, **options)]))
+
+
+def test_a_session_longer_than_minutes_is_refused(grid_benchmark: Maker) -> None:
+    # 24 items, 2 repeats, 5 stabilising and 1 check at 60 s each: 32 minutes
+    stage = RatingStage(participants=2, repeats=2, checks=1, minutes=31.9)
+    with pytest.raises(
+        BadConfig, match="a session of 32 trials takes 32.0 minutes at seconds_per_trial = 60, and minu"
+    ):
+        plan(grid_benchmark(), Study(stage=[stage], seconds_per_trial=60))
+    just = RatingStage(participants=2, repeats=2, checks=1, minutes=32)
+    assert plan(grid_benchmark(), Study(stage=[just], seconds_per_trial=60)).frame.height == 64
+
+
+@pytest.mark.parametrize("minutes", [0, -1, float("inf"), float("nan")])
+def test_minutes_are_a_number_above_0(minutes: float) -> None:
+    with pytest.raises(BadConfig, match=r"minutes = .* is not a number above 0"):
+        RatingStage(participants=2, minutes=minutes)
+
+
+@given(
+    st.integers(3, 9),
+    st.integers(1, 3),
+    st.integers(0, 4),
+    st.integers(0, 3),
+    st.sampled_from([0, 2, 3]),  # one broken version alone cannot keep away from its item on so short a sheet
+    st.integers(0, 999),
+)
+@settings(max_examples=400, deadline=None)
+def test_no_item_is_rated_twice_in_a_row(
+    grid_benchmark: Maker, items: int, sessions: int, stabilising: int, checks: int, broken: int, seed: int
+) -> None:
+    stage = RatingStage(
+        participants=2,
+        sessions=sessions,
+        items=items,
+        stabilising=stabilising,
+        checks=min(checks, items // 2),
+        repeats=items // 2,
+        repeat_distance=1,
+    )
+    frame = plan(grid_benchmark(4, 3, 3, broken=broken), Study(stage=[stage], seed=seed)).frame
+    sound = frame.with_columns(pl.col("item").str.strip_prefix("broken/"))
+    again = sound.filter((pl.col("item") == pl.col("item").shift(1)).over("sheet"))
+    assert again.height == 0

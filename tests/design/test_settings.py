@@ -76,7 +76,12 @@ def test_a_study_is_read_with_its_defaults(tmp_path: Path) -> None:
         ("checks = 6", "checks = 6\nbreak_seconds = -1", "break_seconds = -1 is below 0"),
         ('pairs = "within"', 'pairs = "inside"', r"stage\[0\].pairs: invalid enum value 'inside'"),
         ('pairs = "within"\ngroup = ["content", "style"]', 'pairs = "across"', "group is empty"),
-        ('kind = "ratings"', 'kind = "stars"', r"stage\[1\].kind: invalid value 'stars'"),
+        (
+            'kind = "ratings"',
+            'kind = "stars"',
+            r"stage\[1\].kind: invalid value 'stars'; a stage's kind is pairs or ratings",
+        ),
+        ('kind = "ratings"', "", "missing required field `kind`; a stage's kind is pairs or ratings"),
         ("sessions = 5", "sessions = 5\nhigh = 0", "high = 0 is not above low = 0"),
         ("sessions = 5", "sessions = 5\nstep = 9", r"step = 9 is not in \(0, 5\]"),
         ("sessions = 5", "sessions = 0", "sessions = 0 is below 1"),

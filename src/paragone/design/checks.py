@@ -8,22 +8,21 @@ set. Broken versions are never shown in any other trial.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..benchmark import Benchmark
+from ..benchmark import BROKEN, Benchmark
 from ..errors import BadConfig, BadInput
 
-__all__ = ["BROKEN", "Pool", "check_places", "pool", "uses_broken"]
+__all__ = ["BROKEN", "Pool", "check_places", "laid_checks", "pool", "uses_broken"]
 
 Ints = NDArray[np.int64]
 
-BROKEN = "broken_of"
-"""Factor column of the items: the sound item that this one is a broken version of; null: the item is no broken
-version."""
+_TRIES = 20  # our choice: places of a stretch that are tried for a check
 
 
 class Pool(NamedTuple):
@@ -85,8 +84,44 @@ def check_places(n: int, checks: int, rng: np.random.Generator) -> Ints:
     Returns:
         (checks,) sorted places from 0 among all n + checks.
     """
+    return np.array([rng.permutation(stretch)[0] for stretch in _stretches(n, checks)], dtype=np.int64)
+
+
+def laid_checks(
+    shown: Ints, checks: int, choose: Callable[[int, set[int]], tuple[int, set[int]]], rng: np.random.Generator
+) -> dict[int, int]:
+    """Return where checks go, as `check_places` does, and what each shows, so that no neighbour shows the same item.
+
+    Args:
+        shown: (n, w) items of the other trials, in order.
+        checks: number of checks.
+        choose: from a check's number and the items on the trials before and after it, what it shows and the items in
+            that; it avoids those items where it can.
+        rng: source of the places.
+
+    Returns:
+        From each check's place among all n + checks, from 0, to what `choose` gave. Where every place of a stretch
+        has a neighbour with the same item, the last place that was tried stands.
+    """
+    laid: dict[int, int] = {}
+    before: tuple[int, set[int]] = (-1, set())
+    for number, stretch in enumerate(_stretches(len(shown), checks)):
+        for place in rng.permutation(stretch)[:_TRIES].tolist():
+            at = place - number
+            near = set(shown[max(0, at - 1) : at + 1].ravel().tolist())
+            if before[0] == place - 1:
+                near |= before[1]
+            choice, items = choose(number, near)
+            if not items & near:
+                break
+        laid[place] = choice
+        before = (place, items)
+    return laid
+
+
+def _stretches(n: int, checks: int) -> list[Ints]:
+    """Places of each equal stretch of a sheet of n other trials, its first and last place aside."""
     total = n + checks
     bounds = np.linspace(1, max(total - 1, checks + 1), checks + 1)
     low, high = np.ceil(bounds[:-1]).astype(np.int64), np.ceil(bounds[1:]).astype(np.int64)
-    places: Ints = low + np.floor(rng.random(checks) * np.maximum(1, high - low)).astype(np.int64)
-    return places
+    return [np.arange(one, max(one + 1, other)) for one, other in zip(low.tolist(), high.tolist(), strict=True)]

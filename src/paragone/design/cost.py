@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ..benchmark import Benchmark
+from ..benchmark import BROKEN, Benchmark
 from ..errors import UnknownName
 from ..plan import Plan
-from .checks import BROKEN
 from .pairs import n_components
 from .settings import Study
 

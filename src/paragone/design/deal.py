@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -164,8 +166,8 @@ def ordered(
         (n + repeats,) trial index at each place, and whether that place is a repeat.
     """
     n, r = len(shown), len(repeated)
-    conflict = _conflict(shown, items)
-    first, second = reserved(n + r, r, distance, rng)
+    conflict = _Conflict(shown, items)
+    first, second = reserved(n + r, r, max(distance, 2) if n > 1 else distance, rng)
     forced = np.full(n + r, -1, dtype=np.int64)
     original = np.full(n + r, -1, dtype=np.int64)
     original[first] = second
@@ -180,48 +182,82 @@ def ordered(
         pool = pools[bool(original[at] >= 0)]
         price = rng.random(pool.size)
         if at:
-            price = price + conflict[places[at - 1], pool]
+            price += conflict.of(int(places[at - 1]))[pool]
         if at + 1 < n + r and forced[at + 1] >= 0:
-            price = price + conflict[forced[at + 1], pool]
+            price += conflict.of(int(forced[at + 1]))[pool]
         best = int(price.argmin())
         places[at] = pool[best]
         pools[bool(original[at] >= 0)] = np.delete(pool, best)
         if original[at] >= 0:
             forced[original[at]] = places[at]
     is_repeat = forced >= 0
-    free = np.flatnonzero((original < 0) & ~is_repeat)
-    return _repaired(places, conflict, free), is_repeat
+    twice = np.where(is_repeat, np.arange(n + r), -1)
+    twice[first] = second
+    twice[second] = first
+    return _repaired(places, conflict, twice), is_repeat
 
 
-def _conflict(shown: Ints, items: int) -> Ints:
-    equal = shown[:, None, :, None] == shown[None, :, None, :]
-    price: Ints = equal[:, :, items:, items:].any(axis=3).sum(axis=2)
-    same: Ints = _SAME_ITEM * equal[:, :, :items, :items].any(axis=(2, 3))
-    return np.asarray(price + same, dtype=np.int64)
+class _Conflict:
+    """What trials share: `_SAME_ITEM` where they show one item, and one for each reference that both show."""
+
+    def __init__(self, shown: Ints, items: int) -> None:
+        self._items = shown[:, :items]
+        levels, codes = np.unique(shown[:, items:], return_inverse=True)
+        self._references = np.zeros((len(shown), levels.size), dtype=np.float32)
+        np.put_along_axis(self._references, codes.reshape(len(shown), -1), 1.0, axis=1)
+
+    def of(self, trial: int) -> Ints:
+        """(n,) what each trial shares with this one."""
+        shared = self._references @ self._references[trial]
+        same = np.zeros(len(self._items), dtype=bool)
+        for item in self._items[trial].tolist():
+            same |= (self._items == item).any(axis=1)
+        return np.asarray(shared + _SAME_ITEM * same, dtype=np.int64)
+
+    def between(self, one: int, other: int) -> int:
+        """What two trials share."""
+        shared = int(self._references[one] @ self._references[other])
+        return shared + _SAME_ITEM * bool(set(self._items[one].tolist()) & set(self._items[other].tolist()))
 
 
-def _repaired(places: Ints, conflict: Ints, free: Ints) -> Ints:
-    """Exchange freely placed trials while that keeps an item from standing twice in a row."""
+def _repaired(places: Ints, conflict: _Conflict, twice: Ints) -> Ints:
+    """Exchange trials while that keeps an item from standing twice in a row.
 
-    def price(at: int, trial: int) -> int:
-        before = conflict[places[at - 1], trial] if at else 0
-        after = conflict[places[at + 1], trial] if at + 1 < places.size else 0
-        return int(before + after)
+    A trial that comes once changes places with another that comes once; of two trials that come twice, both places
+    of one change with both of the other, so that distances stay.
+
+    Args:
+        places: trial at each place.
+        conflict: what trials share.
+        twice: the other place of the same trial; -1 where it has none.
+    """
+
+    def price(spots: Sequence[int], order: Ints) -> int:
+        at = {edge for spot in spots for edge in (spot - 1, spot) if 0 <= edge < order.size - 1}
+        return sum(conflict.between(int(order[edge]), int(order[edge + 1])) for edge in at)
+
+    def exchanged(one: int, other: int) -> tuple[list[int], Ints]:
+        moved = places.copy()
+        spots = [one, other] if twice[one] < 0 else [one, other, int(twice[one]), int(twice[other])]
+        moved[spots] = places[[spots[i ^ 1] for i in range(len(spots))]]
+        return spots, moved
 
     places = places.copy()
-    movable = set(free.tolist())
-    for at in range(places.size):
-        if at == 0 or conflict[places[at - 1], places[at]] < _SAME_ITEM:
+    once = np.flatnonzero(twice < 0).tolist()
+    openers = [at for at in range(places.size) if twice[at] > at]
+    for at in range(1, places.size):
+        if conflict.between(int(places[at - 1]), int(places[at])) < _SAME_ITEM:
             continue
-        spot = at if at in movable else at - 1
-        if spot not in movable:
-            continue
-        for other in free.tolist():
-            if abs(other - spot) < 2:
+        for spot in (at, at - 1):
+            spot = spot if twice[spot] < 0 else min(spot, int(twice[spot]))
+            for other in once if twice[spot] < 0 else openers:
+                if other == spot:
+                    continue
+                spots, moved = exchanged(spot, other)
+                if price(spots, moved) < price(spots, places) - _SAME_ITEM / 2:
+                    places = moved
+                    break
+            else:
                 continue
-            now = price(spot, places[spot]) + price(other, places[other])
-            then = price(spot, places[other]) + price(other, places[spot])
-            if then < now - _SAME_ITEM / 2:
-                places[spot], places[other] = places[other], places[spot]
-                break
+            break
     return places

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,11 +12,12 @@ from numpy.typing import NDArray
 from ..benchmark import Benchmark
 from ..errors import BadConfig, BadInput, UnknownName
 from ..plan import Plan
-from .checks import Pool, check_places, pool, uses_broken
+from .checks import Pool, laid_checks, pool, uses_broken
 from .deal import balanced_sides, dealt, ordered
 from .pairs import Deck, across_deck, n_components, within_deck
 from .ratings import rating_rows
-from .settings import PairStage, Study
+from .references import beside, hidden_items, with_references
+from .settings import PairStage, RatingStage, Study
 
 __all__ = ["plan"]
 
@@ -27,7 +29,9 @@ def plan(benchmark: Benchmark, study: Study) -> Plan:
     """Return every sheet of a study, made from its seed alone.
 
     Beside the columns of `PLAN` each row has `owner` (whose trial it is: a pairs stage gives an owner one sheet, a
-    ratings stage one sheet a session) and `check` ('broken', 'instructed', or null).
+    ratings stage one sheet a session), `check` ('broken', 'instructed', or null), and, for each factor whose reference
+    pictures are shown, `left.<factor>` and `right.<factor>` or `item.<factor>`: the level whose picture stands beside
+    that side, null where none does.
 
     Args:
         benchmark: the items; those with a `broken_of` serve checks only.
@@ -57,13 +61,16 @@ def plan(benchmark: Benchmark, study: Study) -> Plan:
     for stage, name, rng in zip(study.stage, study.stage_names, streams, strict=True):
         groups = _groups(stock.items, stage.group, name)
         _factors(stock.items, [stage.compare] if stage.compare else [])
+        references = beside(benchmark, stage, name)
         if isinstance(stage, PairStage):
             rows, edges = _pair_rows(stock, stage, name, groups, linked, rng)
             linked = np.concatenate([linked, edges])
         else:
-            rows = rating_rows(stock, stage, name, rng)
-        frames.append(pl.DataFrame(rows, schema=_TYPES))
-    return Plan(pl.concat(frames))
+            rows = rating_rows(stock, stage, name, rng, hidden=hidden_items(benchmark, stage, name))
+        frame = pl.DataFrame(rows, schema=_TYPES)
+        _short_enough(frame, stage, name, study.seconds_per_trial)
+        frames.append(with_references(frame, benchmark, references))
+    return Plan(pl.concat(frames, how="diagonal"))
 
 
 _TYPES = {
@@ -87,6 +94,21 @@ def _factors(items: pl.DataFrame, names: Sequence[str]) -> None:
     for factor in names:
         if factor not in items.columns[2:]:
             raise UnknownName.among(factor, items.columns[2:], "factor")
+
+
+def _short_enough(trials: pl.DataFrame, stage: PairStage | RatingStage, name: str, seconds: float) -> None:
+    """Hold the sessions of a stage of ratings to its `minutes`."""
+    if not isinstance(stage, RatingStage) or stage.minutes is None:
+        return
+    longest = int(trials.group_by("sheet").len()["len"].max() or 0)  # type: ignore[arg-type]
+    fitting = math.floor(stage.minutes * 60 / seconds + 1e-9)
+    if longest > fitting:
+        raise BadConfig(
+            f"stage '{name}': a session of {longest} trials takes {longest * seconds / 60:.1f} minutes at "
+            f"seconds_per_trial = {seconds:g}, and minutes = {stage.minutes:g} leaves room for {fitting}; raise sessions, "
+            "or lower items, repeats, stabilising or checks",
+            where="stage.minutes",
+        )
 
 
 def _groups(items: pl.DataFrame, factors: Sequence[str], stage: str) -> Ints:
@@ -226,27 +248,31 @@ def _emit(
     rng: np.random.Generator,
 ) -> None:
     """Append one sheet's rows, checks among them."""
-    total = len(trials) + stage.checks
-    at_check = np.zeros(total, dtype=bool)
-    at_check[check_places(len(trials), stage.checks, rng)] = True
     sides = rng.permutation(np.arange(stage.checks) + number) % 2
+
+    def choose(check: int, near: set[int]) -> tuple[int, set[int]]:
+        if use_broken:
+            chosen = _broken_choice(stock, number * stage.checks + check, near)
+            return chosen, {int(stock.sound[chosen])}
+        chosen = _any_pair(deck, near, rng)
+        return chosen, {int(deck[0][chosen]), int(deck[1][chosen])}
+
+    checks = laid_checks(trials, stage.checks, choose, rng)
     first: dict[int, str] = {}
     done = checked = 0
-    for position in range(1, total + 1):
+    for position in range(1, len(trials) + stage.checks + 1):
         trial = f"{label}-{position:03d}"
         row: dict[str, object] = dict.fromkeys(_TYPES)
         row |= {"trial": trial, "sheet": label, "owner": label, "stage": name, "position": position}
-        if at_check[position - 1]:
-            near = set(trials[max(0, done - 1) : done + 1].ravel().tolist())
+        if position - 1 in checks:
             side = "left" if sides[checked] == 0 else "right"
+            chosen = checks[position - 1]
             row |= {"kind": "check", "expected": side, "check": "broken" if use_broken else "instructed"}
             if use_broken:
-                k = _broken_choice(stock, number * stage.checks + checked, near)
-                sound, broken = items[stock.sound[k]], stock.broken[k]
+                sound, broken = items[stock.sound[chosen]], stock.broken[chosen]
                 row |= {"left": sound, "right": broken} if side == "left" else {"left": broken, "right": sound}
             else:
-                a, b = _any_pair(deck, near, rng)
-                row |= {"left": items[a], "right": items[b]}
+                row |= {"left": items[deck[0][chosen]], "right": items[deck[1][chosen]]}
             checked += 1
         else:
             index = int(places[done])
@@ -268,12 +294,11 @@ def _broken_choice(stock: Pool, turn: int, near: set[int]) -> int:
     return next((i for i in turns if int(stock.sound[i]) not in near), turns[0])
 
 
-def _any_pair(deck: tuple[Ints, Ints], near: set[int], rng: np.random.Generator) -> tuple[int, int]:
-    """A pair of the stage's deck without an item of the neighbouring trials, if 20 tries find one."""
+def _any_pair(deck: tuple[Ints, Ints], near: set[int], rng: np.random.Generator) -> int:
+    """A slot of the stage's deck without an item of the neighbouring trials, if there is one."""
     left, right = deck
-    a = b = 0
-    for index in rng.integers(0, left.size, 20).tolist():
-        a, b = int(left[index]), int(right[index])
-        if a not in near and b not in near:
-            break
-    return a, b
+    for index in map(int, rng.integers(0, left.size, 20)):
+        if int(left[index]) not in near and int(right[index]) not in near:
+            return index
+    apart = np.flatnonzero(~(np.isin(left, list(near)) | np.isin(right, list(near))))
+    return int(rng.choice(apart)) if apart.size else int(rng.integers(left.size))

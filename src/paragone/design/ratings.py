@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ..benchmark import shown_reference
 from ..errors import BadConfig
-from .checks import Pool, check_places, uses_broken
+from .checks import Pool, laid_checks, uses_broken
 from .deal import ordered
 from .settings import RatingStage, at_most_judgements
 
@@ -31,24 +35,42 @@ _COLUMNS = (
 )
 
 
-def rating_rows(stock: Pool, stage: RatingStage, name: str, rng: np.random.Generator) -> dict[str, list[object]]:
+class _Shown(NamedTuple):
+    """What may be rated in a stage."""
+
+    names: list[str]
+    """Ids of the items to be judged, then of the hidden references."""
+    n_items: int
+    """How many of them are items."""
+    references: Ints
+    """(n, f) ids of the reference pictures that belong to each; different things have different ids, and what has no
+    reference has one of its own."""
+
+
+def rating_rows(
+    stock: Pool, stage: RatingStage, name: str, rng: np.random.Generator, *, hidden: Sequence[str] = ()
+) -> dict[str, list[object]]:
     """Return the columns of a stage of ratings: one sheet per participant and session.
 
-    Each item is rated equally often (+-1); order is drawn anew for each session. A session opens with stabilising
-    presentations, taken from the items of its second half.
+    Each item is rated equally often (+-1); order is drawn anew for each participant and session. A session opens with
+    stabilising presentations, taken from the items of its second half. Everybody rates each hidden reference once,
+    shared out over the sessions.
 
     Args:
         stock: the items.
         stage: its settings.
         name: the stage's name.
         rng: source of every random choice.
+        hidden: ids of reference pictures that are rated like items.
 
     Raises:
         BadConfig: more judgements than a study may hold, more items per participant than there are, or repeats that do
             not fit into a session.
     """
     n = stock.items.height
-    sizes = _sizes(stage, name, n)
+    sizes = _sizes(stage, name, n, len(hidden))
+    what = _Shown([*stock.items["item"].to_list(), *hidden], n, _references(stock, stage, hidden))
+    extra = [len(hidden) // stage.sessions + (s < len(hidden) % stage.sessions) for s in range(stage.sessions)][::-1]
     shown = np.zeros(n)
     rows: dict[str, list[object]] = {key: [] for key in _COLUMNS}
     digits = max(3, len(str(stage.participants)))
@@ -57,14 +79,34 @@ def rating_rows(stock: Pool, stage: RatingStage, name: str, rng: np.random.Gener
         mine = rng.permutation(np.lexsort((rng.random(n), shown))[: sum(sizes)])
         shown[mine] += 1
         parts = np.split(mine, np.cumsum(sizes)[:-1])
+        unmarked = np.split(n + rng.permutation(len(hidden)), np.cumsum(extra)[:-1])
         owner = f"{name}-{number + 1:0{digits}d}"
-        for session, part in enumerate(parts, start=1):
+        for session, (part, more) in enumerate(zip(parts, unmarked, strict=True), start=1):
             label = owner if stage.sessions == 1 else f"{owner}-s{session}"
-            _session(rows, stock, stage, name, owner, label, session, part, use_broken, rng)
+            both = np.concatenate([part, more])
+            _session(rows, stock, stage, name, owner, label, session, both, what, use_broken, rng)
     return rows
 
 
-def _sizes(stage: RatingStage, name: str, n: int) -> list[int]:
+def _references(stock: Pool, stage: RatingStage, hidden: Sequence[str]) -> Ints:
+    """Ids of the reference pictures behind each item and hidden reference, one column for each factor concerned."""
+    factors = [factor for factor in dict.fromkeys([stage.reference, stage.hidden_references]) if factor]
+    n = stock.items.height + len(hidden)
+    columns, start = [np.empty((n, 0), dtype=np.int64)], 0
+    pictures = [shown_reference(item) for item in hidden]
+    for factor in factors:
+        levels = stock.items[factor].to_list() + [p[1] if p and p[0] == factor else None for p in pictures]
+        codes: dict[object, int] = {}
+        column = [
+            codes.setdefault(level if level is not None else (row,), len(codes)) for row, level in enumerate(levels)
+        ]
+        columns.append(start + np.array(column, dtype=np.int64)[:, None])
+        start += len(codes)
+    return np.concatenate(columns, axis=1)
+
+
+def _sizes(stage: RatingStage, name: str, n: int, n_hidden: int) -> list[int]:
+    """Different items of each session, hidden references aside."""
     if stage.items is None:
         if stage.sessions > n:
             raise BadConfig(
@@ -79,7 +121,7 @@ def _sizes(stage: RatingStage, name: str, n: int) -> list[int]:
             "lower items or sessions",
             where="stage.items",
         )
-    at_most_judgements(name, stage.participants, sum(stage.in_session(size) for size in sizes))
+    at_most_judgements(name, stage.participants, sum(stage.in_session(size) for size in sizes) + n_hidden)
     if stage.repeats > min(sizes):
         raise BadConfig(
             f"stage '{name}': repeats = {stage.repeats} is more than the {min(sizes)} items of a session",
@@ -102,31 +144,46 @@ def _session(
     label: str,
     session: int,
     part: Ints,
+    what: _Shown,
     use_broken: bool,
     rng: np.random.Generator,
 ) -> None:
-    items = stock.items["item"].to_list()
-    repeated = rng.permutation(part.size)[: stage.repeats]
-    places, is_repeat = ordered(part[:, None], np.sort(repeated), stage.repeat_distance, rng, items=1)
-    later = part[places[places.size // 2 :]]
-    openers = rng.permutation(np.unique(later))
-    openers = openers[np.arange(stage.stabilising) % openers.size]
-    at_check = np.zeros(places.size + stage.checks, dtype=bool)
-    at_check[check_places(places.size, stage.checks, rng)] = True
+    repeated = rng.permutation(np.flatnonzero(part < what.n_items))[: stage.repeats]
+    pictures = np.concatenate([part[:, None], what.references[part]], axis=1)
+    places, is_repeat = ordered(pictures, np.sort(repeated), stage.repeat_distance, rng, items=1)
+    later = np.unique(part[places[places.size // 2 :]])
+    later = later if later.size > 2 else np.unique(part)
+    openers = rng.permutation(later[later != part[places[0]]] if later.size > 1 else later)
+    openers = openers[np.arange(stage.stabilising)[::-1] % openers.size]
+    expected: dict[int, str] = {}
+
+    def choose(number: int, near: set[int]) -> tuple[int, set[int]]:
+        pool = stock.sound if use_broken else np.arange(what.n_items)
+        apart = np.flatnonzero(~np.isin(pool, list(near)))
+        chosen = int(rng.choice(apart)) if apart.size else int(rng.integers(pool.size))
+        expected[number] = _expected(stage, use_broken, rng)
+        return chosen, {int(pool[chosen])}
+
+    checks = laid_checks(part[places][:, None], stage.checks, choose, rng)
+    answers = [expected[number] for number in range(stage.checks)]
     first: dict[int, str] = {}
-    done = 0
-    for position in range(1, openers.size + at_check.size + 1):
+    done = checked = 0
+    for position in range(1, openers.size + places.size + stage.checks + 1):
+        at = position - openers.size - 1
         trial = f"{label}-{position:03d}"
         row: dict[str, object] = dict.fromkeys(_COLUMNS)
         row |= {"trial": trial, "sheet": label, "owner": owner, "session": str(session), "stage": name}
         row["position"] = position
-        if position <= openers.size:
-            row |= {"kind": "stabilising", "item": items[openers[position - 1]]}
-        elif at_check[position - openers.size - 1]:
-            row |= {"kind": "check", **_check(stock, stage, items, use_broken, rng)}
+        if at < 0:
+            row |= {"kind": "stabilising", "item": what.names[openers[position - 1]]}
+        elif at in checks:
+            item = (stock.broken if use_broken else what.names)[checks[at]]
+            row |= {"kind": "check", "item": item, "expected": answers[checked]}
+            row["check"] = "broken" if use_broken else "instructed"
+            checked += 1
         else:
             index = int(places[done])
-            row |= {"kind": "repeat" if is_repeat[done] else "main", "item": items[part[index]]}
+            row |= {"kind": "repeat" if is_repeat[done] else "main", "item": what.names[part[index]]}
             if is_repeat[done]:
                 row["repeat_of"] = first[index]
             else:
@@ -136,12 +193,7 @@ def _session(
             rows[key].append(value)
 
 
-def _check(
-    stock: Pool, stage: RatingStage, items: list[str], use_broken: bool, rng: np.random.Generator
-) -> dict[str, object]:
-    if use_broken:
-        expected, item = stage.low, stock.broken[int(rng.integers(len(stock.broken)))]
-    else:
-        steps = round((stage.high - stage.low) / stage.step)
-        expected, item = stage.low + stage.step * int(rng.integers(steps + 1)), items[int(rng.integers(len(items)))]
-    return {"item": item, "expected": f"{expected:.10g}", "check": "broken" if use_broken else "instructed"}
+def _expected(stage: RatingStage, use_broken: bool, rng: np.random.Generator) -> str:
+    """The value that a check wants: the low end for a broken item, any value of the scale where the page tells it."""
+    steps = 0 if use_broken else int(rng.integers(round((stage.high - stage.low) / stage.step) + 1))
+    return f"{stage.low + stage.step * steps:.10g}"
