@@ -1,14 +1,14 @@
 """Leases: who works on which sheets. Handed out once, given back, replaced, never lost.
 
-A lease is all sheets of one owner of the plan in one stage. Of each there is one copy that counts; a copy that is excluded or
-abandoned may be replaced by a new free one, which points back at the planned one. Rare moves (all but `claim`) take one lock on
-PostgreSQL, so that they see each other's work; on SQLite there is one writer anyway.
+A lease is all sheets of one owner of the plan in one stage. Of each there is one copy that counts; a copy that is
+excluded or abandoned may be replaced by a new free one, which points back at the planned one. Rare moves (all but `claim`)
+take one lock on PostgreSQL, so that they see each other's work; on SQLite there is one writer anyway.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -278,7 +278,7 @@ _SEEN = sa.case((lease.c.away_until > lease.c.seen_at, lease.c.away_until), else
 _CAME_BACK = (lease.c.state == "abandoned", lease.c.seen_at.is_not(None))  # abandoning empties `seen_at`
 
 
-def _claim() -> sa.ReturningUpdate[tuple[object, ...]]:
+def _claim() -> sa.Executable:
     theirs = lease.alias("theirs")
     person, stage = sa.bindparam("person", type_=sa.Integer), sa.bindparam("asked", type_=sa.Text)
     had = sa.exists().where(theirs.c.participant_id == person, theirs.c.stage == stage)
@@ -292,7 +292,10 @@ def _claim() -> sa.ReturningUpdate[tuple[object, ...]]:
     )
     now = sa.bindparam("now", type_=sa.Double)
     given = {"state": "leased", "participant_id": person, "taken_at": now, "seen_at": now, "away_until": None}
-    return lease.update().where(lease.c.id == first.scalar_subquery()).values(**given).returning(*_COLUMNS)
+    taken: sa.Executable = (
+        lease.update().where(lease.c.id == first.scalar_subquery()).values(**given).returning(*_COLUMNS)
+    )
+    return taken
 
 
 _CLAIM = _claim()
@@ -304,10 +307,11 @@ def _lock(c: sa.Connection) -> None:
 
 
 def _its(lease_id: int, states: Sequence[str]) -> sa.Update:
-    return lease.update().where(lease.c.id == lease_id, lease.c.state.in_(states))
+    if_so: sa.Update = lease.update().where(lease.c.id == lease_id, lease.c.state.in_(states))
+    return if_so
 
 
-def _made(row: sa.Row[tuple[object, ...]] | None) -> Lease | None:
+def _made(row: sa.Row[*tuple[Any, ...]] | None) -> Lease | None:
     return None if row is None else Lease._make(row)
 
 

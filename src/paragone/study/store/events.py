@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
-from .tables import event
+from .tables import event, insert_once
 
 __all__ = ["Event", "append", "of_lease", "of_participant"]
 
@@ -77,13 +76,10 @@ def of_participant(c: sa.Connection, participant_id: int) -> list[Event]:
 
 def _events(c: sa.Connection, where: sa.ColumnElement[bool]) -> list[Event]:
     rows = c.execute(sa.select(*(event.c[name] for name in Event._fields)).where(where).order_by(event.c.id))
-    return [Event(*row[:-1], json.loads(row[-1])) for row in rows]
+    return [Event._make((*row[:-1], json.loads(row[-1]))) for row in rows]
 
 
-_PUT = {
-    "sqlite": sqlite.insert(event).on_conflict_do_nothing().returning(event.c.id),
-    "postgresql": postgresql.insert(event).on_conflict_do_nothing().returning(event.c.id),
-}
+_PUT = {dialect: insert_once(dialect, event) for dialect in ("sqlite", "postgresql")}
 _BY_CLIENT = sa.select(
     event.c.participant_id, event.c.lease_id, event.c.session, event.c.kind, event.c.body
 ).where(event.c.client_id == sa.bindparam("wanted"))  # fmt: skip

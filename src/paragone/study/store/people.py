@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from . import claims, events
-from .tables import answer, door, event, lab_code, lease, participant, visit
+from .tables import answer, door, event, insert_once, lab_code, lease, participant, visit
 
 __all__ = [
     "KEY_SECONDS",
@@ -112,8 +112,7 @@ def get(c: sa.Connection, participant_id: int) -> Participant | None:
 
 def add_codes(c: sa.Connection, codes: dict[str, str], now: float) -> int:
     """Store one-use codes of a lab, SHA-256 of the code to its label; return how many are new."""
-    insert = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
-    put = insert(lab_code).on_conflict_do_nothing().returning(lab_code.c.id)
+    put = insert_once(c.dialect.name, lab_code)
     return sum(
         c.execute(put, {"code_sha256": code, "label": label, "at": now}).first() is not None
         for code, label in codes.items()
@@ -264,14 +263,12 @@ def forget(
     return Forgotten(person.id, person.name, **counts)
 
 
-def _insert(c: sa.Connection, row: dict[str, object]) -> int | None:
+def _insert(c: sa.Connection, row: Mapping[str, object]) -> int | None:
     """Insert a participant under a name of its own; None: the panel's id is there already."""
-    insert = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[c.dialect.name]
-    put = insert(participant).on_conflict_do_nothing().returning(participant.c.id)
-    made = c.execute(put, {**row, "name": secrets.token_hex(16)}).scalar()
+    made = c.execute(insert_once(c.dialect.name, participant), {**row, "name": secrets.token_hex(16)}).scalar()
     if made is not None:
         c.execute(participant.update().where(participant.c.id == made).values(name=_name(made)))
-    return made
+    return None if made is None else int(made)
 
 
 def _name(participant_id: int) -> str:

@@ -7,6 +7,7 @@ is outside the one job that forgets a person.
 from __future__ import annotations
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 __all__ = [
     "LEASE_STATES",
@@ -16,6 +17,7 @@ __all__ = [
     "answer",
     "door",
     "event",
+    "insert_once",
     "lab_code",
     "lease",
     "participant",
@@ -36,7 +38,10 @@ METADATA = sa.MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-_NEVER_REUSED = {"sqlite_autoincrement": True}
+
+
+def _table(name: str, *parts: sa.schema.SchemaItem) -> sa.Table:
+    return sa.Table(name, METADATA, *parts, sqlite_autoincrement=True)  # an id is never used again
 
 
 def _id() -> sa.Column[int]:
@@ -51,9 +56,8 @@ def _of(table: str, *, nullable: bool = False, name: str = "", index: bool = Tru
     return sa.Column(name or f"{table}_id", sa.Integer, sa.ForeignKey(f"{table}.id"), nullable=nullable, index=index)
 
 
-version = sa.Table(
+version = _table(
     "version",
-    METADATA,
     _id(),
     sa.Column("sha256", sa.Text, nullable=False, unique=True),
     sa.Column("turn", sa.Integer, nullable=False),  # the largest is the one served; an earlier version may come back
@@ -61,12 +65,10 @@ version = sa.Table(
     sa.Column("plan", sa.LargeBinary, nullable=False),
     sa.Column("items", sa.LargeBinary, nullable=False),
     _at(),
-    **_NEVER_REUSED,
 )
 
-participant = sa.Table(
+participant = _table(
     "participant",
-    METADATA,
     _id(),
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("platform", sa.Text, nullable=False),
@@ -77,12 +79,10 @@ participant = sa.Table(
     _at(),
     _at("forgotten_at", nullable=True),
     sa.UniqueConstraint("platform", "external_hmac"),
-    **_NEVER_REUSED,
 )
 
-lease = sa.Table(
+lease = _table(
     "lease",
-    METADATA,
     _id(),
     _of("version", index=False),  # the unique constraint begins with it
     sa.Column("stage", sa.Text, nullable=False),
@@ -99,12 +99,10 @@ lease = sa.Table(
     sa.UniqueConstraint("version_id", "stage", "owner", "copy"),
     sa.CheckConstraint(sa.text("state IN ('" + "', '".join(LEASE_STATES) + "')"), name="state"),
     sa.Index(None, "state", "stage", "priority", "id"),
-    **_NEVER_REUSED,
 )
 
-visit = sa.Table(
+visit = _table(
     "visit",
-    METADATA,
     _id(),
     _of("participant"),
     sa.Column("key_sha256", sa.Text, unique=True),
@@ -114,12 +112,10 @@ visit = sa.Table(
     sa.Column("submission_hmac", sa.Text),
     _at(),
     _at("ended_at", nullable=True),
-    **_NEVER_REUSED,
 )
 
-answer = sa.Table(
+answer = _table(
     "answer",
-    METADATA,
     _id(),
     sa.Column("client_id", sa.Text, nullable=False, unique=True),
     _of("lease", index=False),  # the unique constraint begins with it
@@ -132,12 +128,10 @@ answer = sa.Table(
     _at(),
     sa.Column("body", sa.Text, nullable=False),
     sa.UniqueConstraint("lease_id", "trial", "criterion", "revision"),
-    **_NEVER_REUSED,
 )
 
-event = sa.Table(
+event = _table(
     "event",
-    METADATA,
     _id(),
     sa.Column("client_id", sa.Text, unique=True),
     _of("participant", nullable=True),
@@ -146,42 +140,45 @@ event = sa.Table(
     sa.Column("kind", sa.Text, nullable=False, index=True),
     _at(),
     sa.Column("body", sa.Text, nullable=False),
-    **_NEVER_REUSED,
 )
 
 door = sa.Table("door", METADATA, _id(), sa.Column("open", sa.Integer, nullable=False))
 
-lab_code = sa.Table(
+lab_code = _table(
     "lab_code",
-    METADATA,
     _id(),
     sa.Column("code_sha256", sa.Text, nullable=False, unique=True),
     sa.Column("label", sa.Text, nullable=False),
     _at(),
     _of("participant", nullable=True, name="used_by"),
-    **_NEVER_REUSED,
 )
 
-admin = sa.Table(
+admin = _table(
     "admin",
-    METADATA,
     _id(),
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("password_argon2", sa.Text, nullable=False),
     sa.Column("role", sa.Text, nullable=False),
     _at(),
     sa.CheckConstraint("role IN ('viewer', 'admin')", name="role"),
-    **_NEVER_REUSED,
 )
 
-admin_token = sa.Table(
+admin_token = _table(
     "admin_token",
-    METADATA,
     _id(),
     _of("admin"),
     sa.Column("sha256", sa.Text, nullable=False, unique=True),
     sa.Column("label", sa.Text, nullable=False),
     _at(),
     _at("expires", nullable=True),
-    **_NEVER_REUSED,
 )
+
+
+def insert_once(dialect: str, table: sa.Table) -> sa.Executable:
+    """INSERT that does nothing where a unique value is there already, and returns the id of a row that went in.
+
+    Ask whether a row came back; `rowcount` differs between the databases.
+    """
+    if dialect == "sqlite":
+        return sqlite.insert(table).on_conflict_do_nothing().returning(table.c.id)
+    return postgresql.insert(table).on_conflict_do_nothing().returning(table.c.id)

@@ -7,7 +7,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -117,7 +117,7 @@ def taken(c: sa.Connection) -> list[Taken]:
 _VERSION = sa.select(version.c.id, version.c.sha256, version.c.study, version.c.plan, version.c["items"], version.c.at)
 
 
-def _version(row: sa.Row[tuple[int, str, str, bytes, bytes, float]] | None) -> Version | None:
+def _version(row: sa.Row[*tuple[Any, ...]] | None) -> Version | None:
     if row is None:
         return None
     return Version(row.id, row.sha256, row.study, zlib.decompress(row.plan), bytes(row.items), row.at)

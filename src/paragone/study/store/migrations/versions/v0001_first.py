@@ -16,7 +16,7 @@ def _id() -> sa.Column[int]:
     return sa.Column("id", sa.Integer, nullable=False)
 
 
-def _table(name: str, *columns: sa.Column[object] | sa.Constraint) -> None:
+def _table(name: str, *columns: sa.schema.SchemaItem) -> None:
     op.create_table(
         name, _id(), *columns, sa.PrimaryKeyConstraint("id", name=f"pk_{name}"), sqlite_autoincrement=name != "door"
     )
