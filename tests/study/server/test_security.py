@@ -18,7 +18,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from paragone.errors import BadConfig
+from paragone.errors import BadConfig, StoreFull
 from paragone.study.server.refusals import Refusal, language_for
 from paragone.study.server.security import MOST_BYTES, Site, install, peer_of, security_headers, site_of
 
@@ -57,6 +57,10 @@ def _app(site: Site | None = None, **kept: Any) -> FastAPI:
     @app.get("/fail")
     async def fail_page() -> None:
         raise RuntimeError(f"a secret: {SECRET}")
+
+    @app.get("/api/full")
+    async def full() -> None:
+        raise StoreFull(f"the disk of {SECRET} is full")
 
     @app.get("/api/refused")
     async def refuse() -> None:
@@ -354,6 +358,17 @@ def test_errors_of_the_api_are_json(method: str, path: str, status: int, kind: s
 
 def test_who_comes_too_often_is_told_when_to_come_again() -> None:
     assert request(_app(), path="/api/refused")["retry-after"] == "3"
+
+
+def test_a_store_that_cannot_do_it_now_is_asked_again_later() -> None:
+    answer = request(_app(), path="/api/full")
+    assert (answer.status, answer["retry-after"], answer.error) == (503, "2", None)
+    assert json.loads(answer.text)["error"]["kind"] == "server"
+    assert SECRET not in answer.text
+
+
+def test_an_address_with_bytes_that_are_no_text_is_refused() -> None:
+    assert request(_app(), query=b"a=\x80").status == 400
 
 
 def test_a_refused_body_is_not_repeated() -> None:

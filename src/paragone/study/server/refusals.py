@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
 from ...design.pages import LANGUAGES
+from ...errors import StoreError
 from ..texts import Texts, load
 
 __all__ = ["Refusal", "calm_page", "install_refusals", "language_for", "refused"]
@@ -173,7 +174,11 @@ def install_refusals(app: FastAPI, headers: Mapping[str, str]) -> None:
             response.headers[name] = value
         return response
 
+    async def on_store(request: Request, _error: Exception) -> Response:
+        return await on_http(request, Refusal(503, "server", headers={"retry-after": "2"}))
+
     app.add_exception_handler(HTTPException, on_http)
+    app.add_exception_handler(StoreError, on_store)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(Exception, on_failure)
 

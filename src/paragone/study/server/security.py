@@ -266,6 +266,8 @@ class Guard:
             raise Refusal.unknown_host(host, self.site.origin)
         if "\x00" in scope["path"]:
             raise Refusal(404, "not-found")
+        if not scope["query_string"].isascii():
+            raise Refusal(400, "bad-request")
         own = self.site.origin or origin_of(f"{scope['scheme']}://{host}") or ""
         why = check_origin(scope["method"], headers, own)
         if why:
