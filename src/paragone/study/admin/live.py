@@ -21,6 +21,7 @@ from ...estimate import ESTIMATORS, Estimator, Question, estimate
 from ...estimate.encoding import Coded, code_ratings, code_votes
 from ...judgements import Ratings, Votes
 from ...stats.stability import stability_curve
+from ..practice import BROKEN_WITHIN, INSTRUCTED_WITHIN
 from .figures.answered import CheckRow, Third, check_rates, checks, joined, left_share, position_effect, time_histogram
 from .figures.numbers import Number
 from .figures.persons import persons
@@ -32,7 +33,6 @@ REPLICATES = 200
 """Resamples behind intervals and bounds: enough for what is looked at while more data come in; a report takes 1,000."""
 _SIZES = 8
 _SEED = 20_260_101
-_FIFTH = 0.2
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Material:
     study: Study
     criteria: tuple[str, ...]
     plan: pl.DataFrame
-    """The trials."""
+    """The trials of every version that was answered; `wanted` is true where the version in force asks them."""
     items: pl.DataFrame
     """item and its factors, as text."""
     answers: pl.DataFrame
@@ -151,13 +151,13 @@ class Live:
 def tolerances(study: Study) -> dict[str, dict[str, float]]:
     """Stage -> check -> how far a rating may lie from the right one.
 
-    An instructed value may be missed by one step of the scale, a broken picture by a fifth of it, one category of
-    five; our choice. Pairs have none.
+    As in `practice`: what was told may be missed by a slip, a broken picture by what is still bad. Pairs have none.
     """
     made: dict[str, dict[str, float]] = {}
     for name, stage in zip(study.stage_names, study.stage, strict=True):
         if isinstance(stage, RatingStage):
-            made[name] = {"instructed": stage.step, "broken": _FIFTH * (stage.high - stage.low), "other": stage.step}
+            scale = stage.high - stage.low
+            made[name] = {"instructed": max(stage.step, INSTRUCTED_WITHIN * scale), "broken": BROKEN_WITHIN * scale}
     return made
 
 
@@ -208,7 +208,7 @@ def _questions(asked: pl.DataFrame, material: Material) -> list[Asked]:
         (stage, criterion, excluded): n
         for stage, criterion, excluded, n in main.group_by("stage", "criterion", "excluded").len().iter_rows()
     }
-    planned = material.plan.filter(pl.col("kind").is_in(["main", "repeat"])).group_by("stage").len()
+    planned = _wanted(material).filter(pl.col("kind").is_in(["main", "repeat"])).group_by("stage").len()
     targets = dict(planned.iter_rows())
     return [
         Asked(stage, criterion, counts.get((stage, criterion, False), 0), counts.get((stage, criterion, True), 0),
@@ -218,10 +218,15 @@ def _questions(asked: pl.DataFrame, material: Material) -> list[Asked]:
     ]  # fmt: skip
 
 
+def _wanted(material: Material) -> pl.DataFrame:
+    plan = material.plan
+    return plan.filter(pl.col("wanted")) if "wanted" in plan.columns else plan
+
+
 def _shown(asked: pl.DataFrame, material: Material) -> list[Cells]:
     stages = dict(zip(material.study.stage_names, material.study.stage, strict=True))
     factors = {name: (stage.compare, stage.group) for name, stage in stages.items()}
-    made = exposure(asked, material.plan, material.items, factors)
+    made = exposure(asked, _wanted(material), material.items, factors)
     for name, stage in stages.items():
         if isinstance(stage, PairStage) and stage.compare in material.items.columns:
             made.append(pairings(asked, material.items, name, stage.compare))

@@ -18,7 +18,6 @@ Floats = NDArray[np.float64]
 _KEPT = ("trial", "sheet", "session", "stage", "position", "kind", "left", "right", "item", "expected", "repeat_of")
 _EDGES = (0.0, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 45, 60)  # seconds; finer where people answer
 _THIRDS = ("first third", "middle third", "last third")
-_FIFTH = 0.2
 
 
 def joined(answers: pl.DataFrame, plan: pl.DataFrame) -> pl.DataFrame:
@@ -54,10 +53,10 @@ def checks(asked: pl.DataFrame, tolerance: Mapping[str, Mapping[str, float]]) ->
         tolerance: stage -> check ('instructed', 'broken') -> how far a rating may lie from the right one.
 
     Returns:
-        lease, participant, stage, session, trial, check ('instructed', 'broken', or 'other'), right (null: unknown),
-        seconds, at.
+        lease, participant, stage, session, trial, check ('instructed' or 'broken'; a plan that does not say means
+        broken), right (null: unknown), seconds, at.
     """
-    rows = asked.filter(pl.col("kind") == "check").with_columns(check=pl.col("check").fill_null("other"))
+    rows = asked.filter(pl.col("kind") == "check").with_columns(check=pl.col("check").fill_null("broken"))
     limits = pl.DataFrame(
         [(stage, check, limit) for stage, each in tolerance.items() for check, limit in each.items()],
         schema={"stage": pl.String, "check": pl.String, "limit": pl.Float64},
@@ -86,7 +85,7 @@ class CheckRow:
 
     stage: str
     check: str
-    """instructed (may refuse pay), broken (may only exclude data), other."""
+    """instructed (may refuse pay) or broken (may only exclude data)."""
     passed: Number
     """Share passed of those with a known outcome."""
     failed: int
