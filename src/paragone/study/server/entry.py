@@ -29,7 +29,7 @@ from ..texts import load
 from .entry_pages import code_page, preview_page
 from .limits import Limits, Remembered
 from .profiles import Ids, Profile, ids_of
-from .pseudonyms import code_sha256, person_hmac, sealed_ids, submission_hmac
+from .pseudonyms import code_sha256, opened_ids, person_hmac, sealed_ids, submission_hmac
 from .refusals import Refusal, calm_page, language_for
 from .security import Site, peer_of
 
@@ -38,6 +38,7 @@ __all__ = [
     "SessionGiven",
     "SessionWanted",
     "entry_router",
+    "opened_ids",
     "stage_asked",
     "token_sha256_of",
 ]
