@@ -149,7 +149,8 @@ def known_people(c: sa.Connection) -> pl.DataFrame:
         .group_by(event.c.participant_id)
         .subquery()
     )
-    ends = dict(c.execute(sa.select(event.c.participant_id, event.c.body).join(last_end, event.c.id == last_end.c.id)))
+    said = sa.select(event.c.participant_id, event.c.body).join(last_end, event.c.id == last_end.c.id)
+    ends = {number: body for number, body in c.execute(said)}  # noqa: C416 - dict() takes a result for a mapping
     seen = {
         row.participant_id: row
         for row in c.execute(

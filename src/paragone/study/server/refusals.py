@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import logging
 import math
 from collections.abc import Mapping
 from typing import Any, Self
@@ -19,6 +20,7 @@ from ..texts import Texts, load
 
 __all__ = ["Refusal", "calm_page", "install_refusals", "language_for", "refused"]
 
+_log = logging.getLogger("paragone.study")
 _MACHINES = ("/api/", "/i/", "/healthz", "/admin/api/", "/openapi.json")
 _KINDS = {
     400: "bad-request", 401: "bad-token", 403: "forbidden", 404: "not-found", 405: "bad-method", 408: "too-slow",
@@ -174,7 +176,8 @@ def install_refusals(app: FastAPI, headers: Mapping[str, str]) -> None:
             response.headers[name] = value
         return response
 
-    async def on_store(request: Request, _error: Exception) -> Response:
+    async def on_store(request: Request, error: Exception) -> Response:
+        _log.error("%s", error)
         return await on_http(request, Refusal(503, "server", headers={"retry-after": "2"}))
 
     app.add_exception_handler(HTTPException, on_http)
