@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from paragone.design.pages import LANGUAGES, OUTCOMES
 from paragone.errors import BadInput, UnknownName
 from paragone.study import texts
 
+WEB = Path(texts.__file__).resolve().parents[1] / "web"
 LONGEST_BUTTON = 26  # characters of a button or a caption; one line in a third of a 1024-pixel window at 20 px
 LONGEST_SCALE = 28  # characters of a word beside the scale
 LONGEST_PARAGRAPH = 420  # characters; about six lines of 75
@@ -173,6 +175,14 @@ def test_the_browser_gets_its_own_words_and_no_others() -> None:
     assert "consent.head" not in client
     assert not any(key.startswith("client.") for key in client)
     assert sum(len(key) + len(text.encode()) for key, text in client.items()) < 8_000
+
+
+def test_every_word_that_the_scripts_ask_for_is_there() -> None:
+    client = texts.load("en").client
+    scripts = "".join(path.read_text(encoding="utf-8") for path in WEB.glob("*.js"))
+    asked = set(re.findall(r'\bt\(\s*"([^"]+)"', scripts)) | set(re.findall(r'\bstatus\("([^"]+)"', scripts))
+    assert len(asked) > 20
+    assert sorted(asked - set(client)) == []
 
 
 def test_question_parts_split_at_the_marked_word() -> None:

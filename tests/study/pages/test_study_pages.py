@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paragone.catalog import Catalog
 from paragone.design import PairStage, RatingStage
 from paragone.errors import BadInput, UnknownName
 from paragone.observers import Observers
@@ -318,8 +320,17 @@ def test_a_script_that_is_not_there_is_told() -> None:
 def test_a_third_party_page_is_found_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     point = importlib.metadata.EntryPoint("mine", "paragone.study.pages.pair:PAIRS", "paragone.pages")
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point] if group == "paragone.pages" else [])
-    assert "mine" in PAGES.names()
-    assert PAGES.get("mine").needs == "pair"
+    catalog = Catalog(PAGES.group, PAGES.what, PAGES.builtin)  # PAGES itself has looked already
+    assert "mine" in catalog.names()
+    assert catalog.get("mine").needs == "pair"
+
+
+def test_a_page_is_found_fast_enough_for_every_answer() -> None:
+    PAGES.get("slider")
+    began = time.perf_counter()
+    for _ in range(200):
+        PAGES.get("slider")
+    assert time.perf_counter() - began < 0.2  # a look through the installed packages takes 10 ms each time
 
 
 def test_an_unknown_page_is_told() -> None:

@@ -7,13 +7,27 @@ entry point of the group 'paragone.pages', and ship its script beside it; `page 
 
 from __future__ import annotations
 
+import functools
+
 from ...catalog import Catalog
 from .page import Answer, Page, Reference, Scale
 from .person import Person, Simulated
 
 __all__ = ["PAGES", "Answer", "Page", "Person", "Reference", "Scale", "Simulated"]
 
-PAGES = Catalog(
+
+class _Pages(Catalog):
+    """Looks through the installed packages once: a server asks for a page with every answer."""
+
+    @functools.cache  # noqa: B019  (there is one catalogue, for the life of the process)
+    def _points(self) -> dict[str, str]:
+        return super()._points()
+
+    def __hash__(self) -> int:
+        return hash(self.group)
+
+
+PAGES = _Pages(
     "paragone.pages",
     "page",
     {
