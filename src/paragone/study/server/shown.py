@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ...design import PairStage, RatingStage, in_language
 from ..frozen import Frozen, Trial
+from ..pages import PAGES, Page
 from ..practice import PracticeQuestion
 from ..texts import Texts, question_parts
 
@@ -54,31 +55,28 @@ def shown_practice(question: PracticeQuestion) -> Shown:
     return Shown(question.left, question.right, question.item, question.references, told)
 
 
-def panes_of(shown: Shown) -> tuple[str, list[Pane]]:
-    """Return the layout (four, six, single, double) and the panes in reading order.
+def panes_of(shown: Shown, layout: str) -> list[Pane]:
+    """Return the panes in reading order.
 
-    Two sides with the same references share them (four); else each side is a triplet of its own (six).
+    Args:
+        shown: what the page shows.
+        layout: as the page kind says: in 'six' each result has its references before it, else all stand first.
     """
     told = shown.told is not None
     sides = ("left", "right") if shown.item is None else ("item",)
     beside = {side: [(factor, key) for s, factor, key in shown.references if s == side] for side in sides}
     places: list[tuple[str, str | None, str, bool]] = []
     if shown.item is not None:
-        layout = "double" if beside["item"] else "single"
         places += [("reference", None, key, False) for _, key in beside["item"]]
         places.append(("item", None, shown.item, told))
-    else:
-        layout = "four" if beside["left"] == beside["right"] else "six"
-        results = {"left": shown.left or "", "right": shown.right or ""}
+    elif layout == "six":
         for side in sides:
-            if layout == "six" or side == "left":
-                own = side if layout == "six" else None
-                places += [(_role(factor), own, key, False) for factor, key in beside[side]]
-            if layout == "six":
-                places.append((side, side, results[side], told))
-        if layout == "four":
-            places += [(side, None, results[side], told) for side in sides]
-    return layout, [Pane(_SLOTS[n], *place) for n, place in enumerate(places)]
+            places += [(_role(factor), side, key, False) for factor, key in beside[side]]
+            places.append((side, side, getattr(shown, side), told))
+    else:
+        places += [(_role(factor), None, key, False) for factor, key in beside["left"]]
+        places += [(side, None, getattr(shown, side), told) for side in sides]
+    return [Pane(_SLOTS[n], *place) for n, place in enumerate(places)]
 
 
 def _role(factor: str) -> str:
@@ -104,22 +102,27 @@ def asked(
         criteria: what is asked, in the participant's order.
         public: the trial's public id.
         texts: words of the participant's language.
-        given: criterion -> {"value", "revision"} of what was answered before.
+        given: criterion -> value of what was answered before, with "revision" and "distortions".
     """
-    layout, panes = panes_of(shown)
+    page = PAGES.get(stage.page)
+    layout = page.layout(shown.references)
     pages = frozen.study.pages
     pairs = isinstance(stage, PairStage)
     return {
         "id": public,
         "page": stage.page,
         "layout": layout,
-        "panes": [_pane(frozen, pane, public, texts) for pane in panes],
-        "criteria": [{"id": name, "question": _question(frozen, stage, shown, name, texts)} for name in criteria],
+        "panes": [_pane(frozen, pane, public, texts) for pane in panes_of(shown, layout)],
+        "criteria": [
+            {"id": name, "question": _question(frozen, stage, page.form, shown, name, texts)} for name in criteria
+        ],
         "third": stage.tie if isinstance(stage, PairStage) and stage.tie != "none" else None,
         "ask": stage.ask if isinstance(stage, PairStage) else "all",
-        "scale": None if isinstance(stage, PairStage) else _scale(stage, texts),
+        "scale": _scale(stage, page, texts),
         "text": [] if shown.item is None else _beside(frozen, shown.item, texts),
-        "distortions": [] if pairs else [{"id": d, "label": texts.get(f"distortion.{d}", d)} for d in pages.distortions],
+        "distortions": []
+        if pairs
+        else [{"id": d, "label": texts.get(f"distortion.{d}", d)} for d in pages.distortions],
         "zoom": pairs and frozen.study.display.zoom,
         "back": isinstance(stage, RatingStage) and stage.back,
         "given": dict(given or {}),
@@ -141,20 +144,20 @@ def _pane(frozen: Frozen, pane: Pane, public: str, texts: Texts) -> dict[str, An
 
 
 def _question(
-    frozen: Frozen, stage: PairStage | RatingStage, shown: Shown, criterion: str, texts: Texts
+    frozen: Frozen, stage: PairStage | RatingStage, form: str, shown: Shown, criterion: str, texts: Texts
 ) -> tuple[str, str, str]:
     if shown.told is not None:
         if isinstance(stage, PairStage):
             return question_parts(texts[f"check.{shown.told}"])
         return question_parts(texts.fill("check.value", value=float(shown.told)))
-    form = "pairs" if isinstance(stage, PairStage) else "compared" if stage.page == "dcr" else "ratings"
     own = in_language(frozen.study.pages.questions.get(criterion, ""), texts.language)
     return texts.question(form, criterion, own=own, asked=frozen.criteria)
 
 
-def _scale(stage: RatingStage, texts: Texts) -> dict[str, Any]:
-    words = stage.labels or list(texts.under("scale.dcr" if stage.page == "dcr" else "scale.acr").values())
-    return {"low": stage.low, "high": stage.high, "step": stage.step, "labels": words}
+def _scale(stage: PairStage | RatingStage, page: Page, texts: Texts) -> dict[str, Any] | None:
+    words = list(texts.under("scale.dcr" if page.form == "compared" else "scale.acr").values())
+    scale = page.scale(stage, words)
+    return None if scale is None else {**scale._asdict(), "labels": list(scale.labels), "at": list(scale.at)}
 
 
 def _beside(frozen: Frozen, item: str, texts: Texts) -> list[list[str]]:

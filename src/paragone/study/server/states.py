@@ -1,185 +1,196 @@
-"""What the browser is told: the State of a participant, made of where they are and the words of their language."""
+"""The State: everything the browser is told about where a participant is."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import json
-import math
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
-from ...design import PairStage, RatingStage, Study, in_language
-from ..flow import Practised
-from ..frozen import Frozen
-from ..practice import PracticeQuestion, is_right
-from ..texts import Texts, load, paragraphs
+from ...design import RatingStage
+from ..flow import Given, Phase, Where, criteria_order
+from ..frozen import Sheet
+from ..pictures import public_id
+from ..texts import Texts, load
+from . import parts
+from .desk import Desk, Facts
+from .profiles import Return
+from .shown import asked, shown_practice, shown_trial
 
-__all__ = ["consent", "device", "feedback", "instructions", "questionnaire", "ready", "title", "training_words"]
+__all__ = ["AHEAD", "State", "done_part", "state_of", "trial_order"]
 
-Part = dict[str, Any]
-_MINUTE = 60.0  # seconds
-
-
-def title(study: Study, language: str) -> str:
-    """The study's title as participants see it."""
-    return in_language(study.pages.title, language) or study.name
+State = dict[str, Any]
+AHEAD = 2
+"""Trials that are served beyond the current one."""
+_GOING: tuple[Phase, ...] = ("trial", "break", "questionnaire", "finish")
 
 
-@functools.lru_cache(maxsize=64)
-def consent(frozen: Frozen, language: str, stage: str) -> Part:
-    """Return the consent page: what a participant is told, in parts, with the version of the whole text.
+def state_of(desk: Desk, facts: Facts, now: float, *, way_back: Return | None = None) -> State:
+    """Return the State of a participant.
 
     Args:
-        frozen: the version.
-        language: of the participant.
-        stage: name of the stage they will most probably do.
+        desk: the process's desk.
+        facts: where they are.
+        now: the server's clock.
+        way_back: how they return to their panel, where something was finished.
     """
-    study, texts = frozen.study, load(language)
-    said = study.consent
-    who = texts.fill("consent.who.text", who=said.who or study.name, contact=said.contact or "-")
-    parts = [
-        _part(texts["consent.purpose.head"], said.purpose or texts["consent.purpose.text"]),
-        _part(texts["consent.task.head"], *_task(frozen, stage, texts)),
-        _part(texts["consent.data.head"], said.data or texts["consent.data.text"]),
-        _part(texts["consent.kept.head"], said.kept or texts.fill("consent.kept.text", days=said.delete_after_days)),
-        _part(texts["consent.sharing.head"], said.sharing or texts["consent.sharing.text"]),
-        _part(texts["consent.withdrawal.head"], texts.fill("consent.withdrawal.text", contact=said.contact or "-")),
-        _part(texts["consent.basis.head"], said.basis or texts["consent.basis.text"]),
-        _part(texts["consent.who.head"], who),
-        _part(texts["consent.voluntary.head"], texts["consent.voluntary.text"]),
+    frozen, at, texts = facts.frozen, facts.where, load(facts.language)
+    study = frozen.study
+    phase = _phase(desk, at)
+    state: State = {
+        "phase": phase,
+        "study": {
+            "title": parts.title(study, facts.language),
+            "language": facts.language,
+            "languages": list(study.pages.languages),
+            "preview": desk.settings.preview,
+            "lab": desk.settings.lab,
+            "simulated": frozen.simulated,
+        },
+        "participant": facts.visit.name,
+        "session": {"number": at.number, "of": at.sessions},
+        "progress": {"done": at.frontier, "of": len(at.sheet.trials) if at.sheet else 0},
+        "now": now,
+        "device": parts.device(frozen, _plates(desk, facts)),
+        "texts": texts.client,
+    }
+    if phase == "consent":
+        state["consent"] = parts.consent(frozen, facts.language, _likely_stage(facts))
+    elif phase == "wait":
+        state["wait"] = {"until": at.until}
+    if phase in ("done", "wait", "preview-end"):
+        state["done"] = done_part(at.outcome or "completed", way_back, texts, None)
+    if at.lease is None or at.sheet is None:
+        return state
+    stage = at.lease.stage
+    if phase == "instructions":
+        state["instructions"] = parts.instructions(frozen, facts.language, stage)
+    elif phase == "tutorial":
+        state["tutorial"] = {"cards": _cards(desk, facts, texts)}
+    elif phase == "training":
+        state["training"] = _training(desk, facts, texts)
+    elif phase == "ready":
+        state["ready"] = parts.ready(texts, at.number, at.sessions)
+        state["trials"] = _trials(desk, facts, at.sheet, range(min(1 + AHEAD, len(at.sheet.trials))), texts)
+    elif phase in _GOING:
+        state |= _going(desk, facts, at.sheet, phase, texts)
+    return state
+
+
+def done_part(outcome: str, way_back: Return | None, texts: Texts, following: State | None) -> State:
+    """Return how something ended.
+
+    Args:
+        outcome: one of OUTCOMES.
+        way_back: how the participant returns to their panel; None: nothing to return with.
+        texts: words of their language.
+        following: {"at", "session"} of the next session; None: none.
+    """
+    form = None
+    if way_back is not None and way_back.form is not None:
+        form = {"action": way_back.form.action, "fields": dict(way_back.form.fields)}
+    return {
+        "outcome": outcome,
+        "code": way_back.code if way_back else None,
+        "redirect": way_back.url if way_back else None,
+        "form": form,
+        "text": texts[f"done.{outcome}"],
+        "next": following,
+    }
+
+
+def _phase(desk: Desk, at: Where) -> str:
+    if desk.settings.preview and at.phase == "done":
+        return "preview-end"
+    if desk.paused and at.phase not in ("done", "wait", "closed"):
+        return "paused"
+    return at.phase
+
+
+def _likely_stage(facts: Facts) -> str:
+    return next(iter(facts.frozen.stages))
+
+
+def _plates(desk: Desk, facts: Facts) -> list[State]:
+    return []
+
+
+def _cards(desk: Desk, facts: Facts, texts: Texts) -> list[State]:
+    return []
+
+
+def _training(desk: Desk, facts: Facts, texts: Texts) -> State:
+    at, frozen = facts.where, facts.frozen
+    assert at.lease is not None
+    stage, questions = frozen.stages[at.lease.stage], frozen.practice[at.lease.stage]
+    practised = at.training
+    assert practised is not None
+    shown = []
+    for number, question in enumerate(questions):
+        public = desk.practice_id(at.lease.id, number)
+        trial = asked(frozen, stage, shown_practice(question), [question.criterion], public, texts)
+        shown.append({**trial, "back": False, "number": number + 1, "of": len(questions)})
+    attempts = frozen.study.training.attempts
+    open_answers = practised.answers if any(value is not None for value in practised.answers) else practised.before
+    return {
+        **parts.training_words(practised, len(questions), attempts, texts),
+        "attempt": practised.attempt,
+        "attempts": attempts,
+        "questions": shown,
+        "feedback": None if open_answers is None else parts.feedback(questions, open_answers, texts),
+    }
+
+
+def _going(desk: Desk, facts: Facts, sheet: Sheet, phase: str, texts: Texts) -> State:
+    at, told = facts.where, State()
+    stage = facts.frozen.stages[sheet.trials[0].stage]
+    n = len(sheet.trials)
+    end = min(at.frontier + 1 + AHEAD, at.gate if phase == "trial" else n)
+    told["trials"] = _trials(desk, facts, sheet, range(at.frontier, end), texts)
+    if isinstance(stage, RatingStage) and stage.back:
+        told["earlier"] = _trials(desk, facts, sheet, range(at.frontier), texts)
+    if phase == "break":
+        told["break"] = {"seconds": round(at.remaining, 3)}
+    if phase == "questionnaire":
+        told["questionnaire"] = parts.questionnaire(facts.frozen.study, texts)
+    return told
+
+
+def _trials(desk: Desk, facts: Facts, sheet: Sheet, places: range, texts: Texts) -> list[State]:
+    frozen, lease = facts.frozen, facts.where.lease
+    assert lease is not None
+    stage = frozen.stages[lease.stage]
+    order = trial_order(facts)
+    given: dict[str, list[Given]] = defaultdict(list)
+    for (name, _), answer in facts.where.given.items():
+        given[name].append(answer)
+    shown = [sheet.trials[place] for place in places]
+    return [
+        asked(
+            frozen,
+            stage,
+            shown_trial(trial),
+            order,
+            public_id(desk.key, lease.id, trial.trial),
+            texts,
+            given=_given(given.get(trial.trial, [])),
+        )
+        for trial in shown
     ]
-    boxes = [texts["consent.boxes.adult"], texts["consent.boxes.agree"]]
-    whole = json.dumps([language, parts, boxes], ensure_ascii=False, sort_keys=True)
-    return {
-        "version": hashlib.sha256(whole.encode()).hexdigest()[:16],
-        "head": texts["consent.head"],
-        "parts": parts,
-        "boxes": boxes,
-    }
 
 
-def _task(frozen: Frozen, stage_name: str, texts: Texts) -> list[str]:
-    study, stage = frozen.study, frozen.stages[stage_name]
-    sizes = frozen.plan.filter(frozen.plan["stage"] == stage_name).group_by("sheet").len()["len"]
-    minutes = max(1, math.ceil((int(sizes.max() or 1) * study.seconds_per_trial + stage.break_seconds) / _MINUTE))  # type: ignore[arg-type]
-    sessions = stage.sessions if isinstance(stage, RatingStage) else 1
-    lines = [texts["consent.task.pairs" if isinstance(stage, PairStage) else "consent.task.ratings"]]
-    if sessions == 1:
-        lines.append(texts.fill("consent.task.minutes", minutes=minutes))
-    else:
-        lines.append(texts.fill("consent.task.sessions", sessions=sessions, minutes=minutes))
-    if study.pay.per_session:
-        lines.append(texts.fill("consent.task.pay", amount=study.pay.per_session, currency=study.pay.currency))
-    return lines
+def trial_order(facts: Facts) -> list[str]:
+    """The criteria in the order in which this participant is asked in this session."""
+    at, frozen = facts.where, facts.frozen
+    assert at.lease is not None
+    assert at.sheet is not None
+    return criteria_order(frozen.study, frozen.stages[at.lease.stage], at.lease.id, at.sheet.session, frozen.criteria)
 
 
-def device(frozen: Frozen, plates: list[Part]) -> Part:
-    """Return what a screen must be and what is asked about it."""
-    display = frozen.study.display
-    return {
-        "min_width": display.min_width,
-        "min_height": display.min_height,
-        "card": display.card,
-        "plates": plates,
-        "full_screen": display.full_screen,
-    }
-
-
-@functools.lru_cache(maxsize=64)
-def instructions(frozen: Frozen, language: str, stage_name: str) -> Part:
-    """Return the instructions of a stage, in parts."""
-    texts, stage, study = load(language), frozen.stages[stage_name], frozen.study
-    sides = [name for name in frozen.plan.columns if name.split(".")[0] in ("left", "right", "item") and "." in name]
-    rows = frozen.plan.filter(frozen.plan["stage"] == stage_name)
-    referenced = any(rows[name].null_count() < rows.height for name in sides)
-    trials = int(rows.group_by("sheet").len()["len"].max() or 0)  # type: ignore[arg-type]
-    said: list[str] = []
-    if isinstance(stage, PairStage):
-        kind = "pairs"
-        said.append(texts["instructions.pairs.text"])
-        if referenced:
-            said.append(texts["instructions.pairs.references"])
-            if stage.pairs != "within":
-                said.append(texts["instructions.pairs.across"])
-        if len(frozen.criteria) > 1:
-            one = texts.fill("instructions.pairs.one", questions=len(frozen.criteria))
-            said.append(one if stage.ask == "one" else texts["instructions.pairs.all"])
-        if stage.tie != "none":
-            said.append(texts[f"instructions.pairs.{stage.tie}"])
-        said += [texts.fill("instructions.pairs.count", trials=trials), texts["instructions.pairs.no-back"]]
-        if study.display.zoom:
-            said.append(texts["instructions.both.zoom"])
-    else:
-        kind = "ratings"
-        said.append(texts["instructions.ratings.text"])
-        if study.pages.show:
-            said.append(texts["instructions.ratings.prompt"])
-        if stage.reference:
-            said.append(texts["instructions.ratings.reference"])
-        if study.pages.distortions:
-            said.append(texts["instructions.ratings.distortions"])
-        said.append(texts.fill("instructions.ratings.count", trials=trials))
-        said.append(texts["instructions.ratings.back" if stage.back else "instructions.ratings.no-back"])
-    if stage.checks:
-        said.append(texts["instructions.both.checks"])
-    if stage.break_seconds:
-        said.append(texts.fill("instructions.both.break", seconds=stage.break_seconds))
-    parts = [_part(texts[f"instructions.{kind}.head"], *said)]
-    own = in_language(study.pages.instructions, language)
-    if own.strip():
-        parts.append(_part(texts["instructions.own.head"], own))
-    return {"parts": parts}
-
-
-def ready(texts: Texts, number: int, sessions: int) -> Part:
-    """Return the page before the trials."""
-    said = texts["ready.text"] if number == 1 else texts.fill("ready.later", number=number, sessions=sessions)
-    return {"parts": [_part(texts["ready.head"], said)]}
-
-
-def questionnaire(study: Study, texts: Texts) -> Part:
-    """Return the questions about the person."""
-    asked = study.questionnaire
-    fields = [
-        {"id": name, "label": texts[f"questionnaire.{name}.label"], "choices": texts.choices(name)}
-        for name in asked.ask
-    ]
-    return {
-        "head": texts["questionnaire.head"],
-        "text": paragraphs(texts["questionnaire.text"]),
-        "fields": fields,
-        "remark": asked.remark,
-    }
-
-
-def feedback(
-    questions: tuple[PracticeQuestion, ...], answers: tuple[str | None, ...], texts: Texts
-) -> list[Part | None]:
-    """Return what is said to the answers of a training, question by question; None where there is no answer yet."""
-    said: list[Part | None] = []
-    for question, value in zip(questions, answers, strict=True):
-        if value is None:
-            said.append(None)
-            continue
-        right = bool(is_right(value, question.expected, question.within))
-        own = in_language(question.when_right if right else question.when_wrong, texts.language)
-        said.append({"right": right, "text": own or (texts["training.right"] if right else _wrong(question, texts))})
-    return said
-
-
-def _wrong(question: PracticeQuestion, texts: Texts) -> str:
-    if question.item is None:
-        return texts.fill("training.wrong-pairs", label=texts.label(question.expected))
-    return texts.fill("training.wrong-ratings", value=float(question.expected))
-
-
-def training_words(practised: Practised, n_questions: int, attempts: int, texts: Texts) -> Part:
-    """Return what is said above the training questions."""
-    said = paragraphs(texts.fill("training.text", questions=n_questions))
-    if practised.before is not None and not practised.passed:
-        said = paragraphs(texts.fill("training.again", left=attempts - practised.attempt + 1))
-    return {"head": texts["training.head"], "text": said}
-
-
-def _part(head: str, *texts: str) -> Part:
-    return {"head": head, "text": [paragraph for text in texts for paragraph in paragraphs(text)]}
+def _given(last: Sequence[Given]) -> State:
+    """What was answered to a trial: criterion -> value, the revision, and the ticked distortions."""
+    if not last:
+        return {}
+    told: State = {answer.criterion: answer.value for answer in last}
+    told["revision"] = max(answer.revision for answer in last)
+    ticked = [word for answer in last for word in answer.distortions]
+    return {**told, "distortions": list(dict.fromkeys(ticked))} if ticked else told

@@ -1,0 +1,89 @@
+"""The pictures that a version shows: where each lies, what is in it, how large it is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from ..errors import BadInput
+from ..images import read_bytes
+from .faults import Stock
+from .pictures.sanitise import look
+from .practice import PracticeQuestion
+
+__all__ = ["Picture", "measured"]
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """One picture file."""
+
+    path: str
+    """Relative to the study's folder."""
+    sha256: str
+    """Of the file's bytes."""
+    width: int
+    """In pixels, upright."""
+    height: int
+    profile: str = ""
+    """What the file says about colour; for the researcher."""
+
+
+def measured(stock: Stock, questions: Mapping[str, Iterable[PracticeQuestion]]) -> tuple[dict[str, Picture], list[str]]:
+    """Return every picture that the version shows by its key, and a line for each that is not there or cannot be shown.
+
+    Args:
+        stock: what the version is made from.
+        questions: training questions of each stage.
+    """
+    images = stock.images
+    wanted = _shown(stock)
+    for asked in questions.values():
+        for question in asked:
+            wanted.update(key for key in (question.left, question.right, question.item) if key)
+            wanted.update(key for _, _, key in question.references)
+    lines, paths = [], {}
+    for key in sorted(wanted):
+        path = key.removeprefix("file:") if key.startswith("file:") else images.get(key)
+        if key.startswith("file:") and (
+            PurePosixPath(path or "").is_absolute() or ".." in PurePosixPath(path or "").parts
+        ):
+            lines.append(f"picture '{path}' lies outside the study's folder")
+        elif path is None:
+            lines.append(f"items.csv: '{key}' has no picture")
+        else:
+            paths[key] = path
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda path: _measure(stock.benchmark.folder, path), paths.values())
+        pictures = {}
+        for key, made in zip(paths, found, strict=True):
+            if isinstance(made, str):
+                lines.append(made)
+            else:
+                pictures[key] = made
+    return pictures, lines
+
+
+def _shown(stock: Stock) -> set[str]:
+    keys = {key for side in ("left", "right", "item") for key in stock.plan[side].drop_nulls().unique().to_list()}
+    for column in stock.plan.columns:
+        side, dot, factor = column.partition(".")
+        if dot and side in ("left", "right", "item"):
+            keys.update(f"reference:{factor}:{level}" for level in stock.plan[column].drop_nulls().unique().to_list())
+    for example in stock.study.tutorial.example:
+        known = stock.images
+        keys.update(name if name in known else f"file:{name}" for name in example.pictures.values())
+    return keys
+
+
+def _measure(folder: Path, path: str) -> Picture | str:
+    """The picture, or the line that says why it cannot be shown."""
+    try:
+        raw = read_bytes(folder / path)
+        seen = look(raw, where=path)
+    except BadInput as error:
+        return error.message
+    return Picture(path, hashlib.sha256(raw).hexdigest(), seen.width, seen.height, seen.profile)

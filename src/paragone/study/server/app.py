@@ -1,0 +1,212 @@
+"""`create_app`: the whole study as one ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import sqlalchemy as sa
+from fastapi import FastAPI, Request, Response
+from fastapi.openapi.utils import get_openapi
+from starlette.routing import Route
+
+from ... import __version__
+from ...errors import BadInput, StoreError
+from ..frozen import Frozen
+from ..store import Store, claims, events, people, versions
+from ..store.keys import Keys
+from ..store.tables import event
+from . import models, parts
+from .api import participant_router, store_answers
+from .desk import Desk, ServerSettings
+from .entry import Door, entry_router
+from .profiles import completion_codes, profile_of
+from .refusals import Refusal, refused
+from .security import Site, install, site_of
+from .shell import shell_router
+
+__all__ = ["codes_of", "create_app", "deal"]
+
+_NEWS_SECONDS = 2.0
+_SWEEP_SECONDS = 60.0
+_PURGE_SECONDS = 86_400.0
+_log = logging.getLogger("paragone.study")
+
+
+def create_app(
+    frozen: Frozen,
+    store: Store,
+    keys: Keys,
+    settings: ServerSettings | None = None,
+    *,
+    clock: Callable[[], float] = time.time,
+    keeps_house: bool = True,
+) -> FastAPI:
+    """Return the application that asks people.
+
+    Args:
+        frozen: the version to be asked; the store is told.
+        store: where everything is kept; stays open when the application ends.
+        keys: the study's secrets.
+        settings: how it is served.
+        clock: UTC epoch seconds; tests give their own.
+        keeps_house: sweep abandoned leases and delete panel ids whose time is over, in the background.
+
+    Raises:
+        BadConfig: the platform of the study, or the public address, is none.
+    """
+    settings = settings or ServerSettings()
+
+    def first(c: sa.Connection) -> dict[str, str]:
+        deal(c, frozen, clock())
+        return codes_of(c, frozen, clock())
+
+    profile = profile_of(frozen.study.platform)
+    site = site_of(
+        settings.public_url, host=settings.host, frame=profile.frame, form_origins=profile.submit_origins,
+        proxies=settings.proxies,
+    )  # fmt: skip
+    desk = Desk(
+        store, keys.derived("public ids"), frozen.folder, settings, profile, store.write_now(first),
+        unseal=keys.unseal, clock=clock,
+    )  # fmt: skip
+    store.read_now(desk.news)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(_every(_NEWS_SECONDS, lambda: store.read(desk.news)))]
+        if keeps_house:
+            tasks.append(asyncio.create_task(_every(_SWEEP_SECONDS, lambda: store.write(lambda c: _sweep(c, desk)))))
+            tasks.append(
+                asyncio.create_task(_every(_PURGE_SECONDS, lambda: store.write(lambda c: people.purge(c, clock()))))
+            )
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    app = FastAPI(
+        title="paragone study", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan,
+        description="How a participant's page and an admin's page talk to a study that is being asked.",
+    )  # fmt: skip
+    app.state.desk, app.state.store, app.state.keys, app.state.settings = desk, store, keys, settings
+    app.include_router(entry_router(_door(desk, keys, site)))
+    app.include_router(participant_router(desk))
+    app.include_router(shell_router(desk))
+    _hot_route(app, desk)
+    _failures(app)
+    install(app, site)
+    return app
+
+
+def deal(c: sa.Connection, frozen: Frozen, now: float) -> int:
+    """Make a version the one that is served, and return its id; what was asked in the same way before is not asked again.
+
+    Args:
+        c: a connection that may write.
+        frozen: the version.
+        now: the server's clock.
+    """
+    study, plan, items, leases = frozen.parts
+    wanted = list(leases)
+    before: dict[int, Frozen | None] = {}
+    for taken in versions.taken(c):
+        if taken.version_id not in before:
+            row = versions.get(c, taken.version_id)
+            assert row is not None, "a lease names a version that the store does not have"
+            same = (row.study, row.plan, row.items) == (study, plan, items)
+            before[row.id] = None if same else Frozen.of_parts(*row[2:5], folder=frozen.folder)
+        other = before[taken.version_id]
+        place = (taken.stage, taken.owner)
+        if other is not None and place in wanted and other.sheets(*place) == frozen.sheets(*place):
+            wanted.remove(place)
+    return versions.freeze(c, study, plan, items, wanted, now)
+
+
+def codes_of(c: sa.Connection, frozen: Frozen, now: float) -> dict[str, str]:
+    """Return the completion code of each outcome; random ones are made once and kept as an event."""
+    last = sa.select(event.c.body).where(event.c.kind == "codes").order_by(event.c.id.desc()).limit(1)
+    known = json.loads(c.execute(last).scalar() or "{}")
+    codes = completion_codes(frozen.study.platform, known)
+    if codes != known:
+        events.append(c, "codes", now, body=codes)
+    return codes
+
+
+def _sweep(c: sa.Connection, desk: Desk) -> claims.Swept:
+    people_ = desk.frozen.study.people
+    return claims.sweep(c, desk.clock(), people_.abandon_minutes * 60.0, people_.replace)
+
+
+async def _every(seconds: float, job: Callable[[], Any]) -> None:
+    """Do something again and again; a store that cannot answer is asked again the next time."""
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            await job()
+        except StoreError as error:
+            _log.warning("%s", error.message)
+
+
+def _door(desk: Desk, keys: Keys, site: Site) -> Door:
+    study = desk.frozen.study
+
+    def consent(language: str) -> list[tuple[str, list[str]]]:
+        told = parts.consent(desk.frozen, language, next(iter(desk.frozen.stages)))
+        return [(part["head"], part["text"]) for part in told["parts"]]
+
+    return Door(
+        store=desk.store,
+        profile=desk.profile,
+        site=site,
+        hmac=keys.hmac,
+        seal=keys.seal,
+        languages=study.pages.languages,
+        stages=study.stage_names,
+        title=lambda language: parts.title(desk.frozen.study, language),
+        consent=consent,
+        delete_after_days=study.consent.delete_after_days,
+        limits=desk.limits,
+        clock=desk.clock,
+    )
+
+
+def _hot_route(app: FastAPI, desk: Desk) -> None:
+    """`POST /api/answers` goes past FastAPI's reading of bodies, and is described in OpenAPI all the same."""
+
+    async def endpoint(request: Request) -> Response:
+        return await store_answers(desk, request)
+
+    app.router.routes.insert(0, Route("/api/answers", endpoint, methods=["POST"], name="answers"))
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            described = get_openapi(
+                title=app.title, version=app.version, description=app.description, routes=app.routes
+            )
+            path, components = models.answers_described()
+            described["paths"]["/api/answers"] = {"post": path}
+            described.setdefault("components", {}).setdefault("schemas", {}).update(components)
+            app.openapi_schema = described
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _failures(app: FastAPI) -> None:
+    """What the store or a picture cannot do at this moment, in the form of every refusal."""
+
+    async def on_store(request: Request, error: Exception) -> Response:
+        _log.error("%s", error)
+        refusal = Refusal(503, "server", headers={"retry-after": "5"})
+        return refused(refusal, path=request.url.path, accept=request.headers.get("accept-language", ""))
+
+    app.add_exception_handler(StoreError, on_store)
+    app.add_exception_handler(BadInput, on_store)

@@ -1,0 +1,260 @@
+"""The desk: what one server process knows while it serves, and where a token's person is.
+
+Everything that matters is in the store. What is kept here is kept for speed and may be lost or out of date: frozen versions,
+whether the study is paused, and the sittings of live tokens (the store itself checks that a token is the live one).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from ..flow import Given, Happened, Held, Where, where
+from ..frozen import Frozen, Trial
+from ..pictures import public_id
+from ..pictures.cache import PictureCache
+from ..store import Store, answers, claims, events, people, versions
+from .limits import Limits
+from .profiles import Profile
+
+__all__ = ["Desk", "Facts", "ServerSettings", "Sitting", "current_lease", "look"]
+
+_MOST_SITTINGS = 4096  # our choice: about 40 KB each
+_PRACTICE, _TUTORIAL, _PLATE = "\x1fpractice ", "\x1ftutorial ", "\x1fplate "  # no id of the plan has such a character
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """How a study is served."""
+
+    preview: bool = False
+    """Everything can be clicked and nothing is kept."""
+    lab: bool = False
+    """One machine, one participant after another."""
+    public_url: str | None = None
+    """Address that participants use; None: whatever host they name."""
+    host: str = "127.0.0.1"
+    """Address that the server listens on."""
+    proxies: tuple[str, ...] = ()
+    """Addresses of proxies whose forwarded headers are believed."""
+
+
+class Facts(NamedTuple):
+    """What the store says about a token's person."""
+
+    visit: people.Visit
+    language: str
+    lease: claims.Lease | None
+    version: int
+    """Id of the version that the lease belongs to, else of the one that is served."""
+    frozen: Frozen
+    events: Sequence[events.Event]
+    where: Where
+
+
+@dataclass(slots=True)
+class Sitting:
+    """A session under way, as the hot path needs it."""
+
+    token: str
+    """SHA-256 of the bearer token."""
+    visit: people.Visit
+    language: str
+    lease: claims.Lease
+    frozen: Frozen
+    trials: tuple[Trial, ...]
+    public: list[str]
+    """Public id of each trial."""
+    index: dict[str, int]
+    """Public id -> place of the trial."""
+    others: dict[str, tuple[str, int]]
+    """Public id -> ('practice' | 'tutorial' | 'plate', number)."""
+    phase: str
+    frontier: int
+    gate: int
+    """Trials before this place may be answered."""
+    answered: set[tuple[int, str]] = field(default_factory=set)
+
+    def note(self, place: int, criteria: Sequence[str]) -> None:
+        """Remember answers that are stored."""
+        self.answered.update((place, name) for name in criteria)
+        while self.frontier < len(self.trials) and all(
+            (self.frontier, name) in self.answered for name in self.frozen.criteria
+        ):
+            self.frontier += 1
+
+
+class Desk:
+    """What a server process knows.
+
+    Args:
+        store: where everything is kept.
+        key: secret from which public ids follow.
+        folder: where pictures lie.
+        settings: how the study is served.
+        profile: where participants come from.
+        codes: outcome -> completion code.
+        unseal: opens what the entry sealed.
+        clock: UTC epoch seconds.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        key: bytes,
+        folder: Path,
+        settings: ServerSettings,
+        profile: Profile,
+        codes: Mapping[str, str],
+        *,
+        unseal: Callable[[bytes], bytes],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.store = store
+        self.key = key
+        self.folder = folder
+        self.settings = settings
+        self.profile = profile
+        self.codes = codes
+        self.unseal = unseal
+        self.clock = clock
+        self.pictures = PictureCache()
+        self.limits = Limits()
+        self.paused = False
+        self.current = 0
+        self._versions: dict[int, Frozen] = {}
+        self._sittings: OrderedDict[str, Sitting] = OrderedDict()
+
+    def version(self, c: sa.Connection, version_id: int) -> Frozen:
+        """A frozen version by its id, from the store where it is not known here."""
+        known = self._versions.get(version_id)
+        if known is None:
+            row = versions.get(c, version_id)
+            assert row is not None, "a lease names a version that the store does not have"
+            known = Frozen.of_parts(row.study, row.plan, row.items, folder=self.folder)
+            self._versions[version_id] = known
+        return known
+
+    def news(self, c: sa.Connection) -> None:
+        """Look up which version is served and whether the study is paused."""
+        now = c.execute(_NEWS).one()
+        assert now.version is not None, "no version was frozen before the study was served"
+        if now.version != self.current:
+            self.version(c, now.version)
+            self.current = now.version
+        self.paused = now.pause == "admin.pause"
+
+    @property
+    def frozen(self) -> Frozen:
+        """The version that new participants get."""
+        return self._versions[self.current]
+
+    def sitting(self, token: str) -> Sitting | None:
+        """The sitting of a token, where it is known here."""
+        found = self._sittings.get(token)
+        if found is not None:
+            self._sittings.move_to_end(token)
+        return found
+
+    def forget(self, token: str) -> None:
+        """Something happened: look the token up again next time."""
+        self._sittings.pop(token, None)
+
+    def seat(self, token: str, facts: Facts) -> Sitting | None:
+        """Remember where a token's person is; None: they have no session under way."""
+        at, lease = facts.where, facts.lease
+        if lease is None or at.sheet is None or not facts.visit.live:
+            self.forget(token)
+            return None
+        public = [public_id(self.key, lease.id, trial.trial) for trial in at.sheet.trials]
+        place = {trial.trial: index for index, trial in enumerate(at.sheet.trials)}
+        seated = Sitting(
+            token=token,
+            visit=facts.visit,
+            language=facts.language,
+            lease=lease,
+            frozen=facts.frozen,
+            trials=at.sheet.trials,
+            public=public,
+            index={name: index for index, name in enumerate(public)},
+            others=self._others(lease, facts.frozen),
+            phase=at.phase,
+            frontier=at.frontier,
+            gate=at.gate,
+            answered={(place[trial], criterion) for trial, criterion in at.given},
+        )
+        self._sittings[token] = seated
+        while len(self._sittings) > _MOST_SITTINGS:
+            self._sittings.popitem(last=False)
+        return seated
+
+    def practice_id(self, lease: int, number: int) -> str:
+        """Public id of a training question."""
+        return public_id(self.key, lease, f"{_PRACTICE}{number}")
+
+    def tutorial_id(self, lease: int, number: int) -> str:
+        """Public id of a tutorial card."""
+        return public_id(self.key, lease, f"{_TUTORIAL}{number}")
+
+    def plate_id(self, lease: int, number: int) -> str:
+        """Public id of a colour-vision plate."""
+        return public_id(self.key, lease, f"{_PLATE}{number}")
+
+    def _others(self, lease: claims.Lease, frozen: Frozen) -> dict[str, tuple[str, int]]:
+        questions = range(len(frozen.practice.get(lease.stage, ())))
+        return {self.practice_id(lease.id, n): ("practice", n) for n in questions}
+
+
+_NEWS = sa.text(
+    "SELECT (SELECT id FROM version ORDER BY turn DESC LIMIT 1) AS version, "
+    "(SELECT kind FROM event WHERE kind IN ('admin.pause', 'admin.resume') ORDER BY id DESC LIMIT 1) AS pause"
+)
+
+
+def look(c: sa.Connection, desk: Desk, token: str, now: float) -> Facts | None:
+    """Return what the store says about a token's person; None: nobody has that token.
+
+    Args:
+        c: a connection.
+        desk: what this process knows.
+        token: SHA-256 of the bearer token.
+        now: the server's clock.
+    """
+    visit = people.who(c, token)
+    if visit is None:
+        return None
+    person = people.get(c, visit.participant_id)
+    happened = events.of_participant(c, visit.participant_id)
+    lease = current_lease(claims.leases_of(c, visit.participant_id))
+    version = desk.current if lease is None else lease.version_id
+    frozen = desk.version(c, version)
+    given = [] if lease is None else [_given(frozen, a) for a in answers.of_lease(c, lease.id)]
+    at = where(
+        frozen,
+        None if lease is None else Held(lease.id, lease.stage, lease.owner, lease.state),
+        [Happened(e.kind, e.at, e.lease_id, e.session, e.body) for e in happened],
+        given,
+        now,
+    )
+    language = (person.language if person else None) or frozen.study.pages.languages[0]
+    return Facts(visit, language, lease, version, frozen, happened, at)
+
+
+def _given(frozen: Frozen, answer: answers.Answer) -> Given:
+    ticked = ()
+    if frozen.study.pages.distortions and '"distortions"' in answer.body:
+        ticked = tuple(json.loads(answer.body).get("distortions") or ())
+    return Given(answer.trial, answer.criterion, answer.revision, answer.value, answer.at, ticked)
+
+
+def current_lease(leases: Sequence[claims.Lease]) -> claims.Lease | None:
+    """The lease that a person works on: the one under way, else the last one; None: they have none."""
+    going = [lease for lease in leases if lease.state in ("leased", "abandoned")]
+    return (going or list(leases) or [None])[-1]
