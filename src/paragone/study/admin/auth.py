@@ -274,7 +274,7 @@ def needs_note(c: sa.Connection, secret_sha256: str, now: float) -> bool:
     return bool(now - (found.expires - IDLE_SECONDS) >= _NOTE_EVERY)
 
 
-def _row(c: sa.Connection, secret_sha256: str) -> sa.Row[Any] | None:
+def _row(c: sa.Connection, secret_sha256: str) -> Any:
     columns = (
         admin_token.c.id, admin_token.c.admin_id, admin_token.c.label, admin_token.c.at, admin_token.c.expires,
         admin.c.name, admin.c.role,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 __all__ = ["Blind", "letters"]
 
@@ -18,7 +18,7 @@ class Blind:
         off: show the names.
     """
 
-    def __init__(self, key: bytes, names: dict[str, Iterable[str]], *, off: bool) -> None:
+    def __init__(self, key: bytes, names: Mapping[str, Iterable[str]], *, off: bool) -> None:
         self.off = off
         self._shown: dict[tuple[str, str], str] = {}
         for factor, levels in names.items():

@@ -171,13 +171,14 @@ def curve(
             f'<circle class="dot" cx="{x(size):.1f}" cy="{y(middle):.1f}" r="4"><title>{escape(title)}</title></circle>'
         )
         parts.append(
-            f'<rect class="dot" x="{x(size) - 3.5:.1f}" y="{y(bound) - 3.5:.1f}" width="7" height="7"><title>{escape(title)}</title></rect>'
+            f'<rect class="dot" x="{x(size) - 3.5:.1f}" y="{y(bound) - 3.5:.1f}" width="7" height="7">'
+            f"<title>{escape(title)}</title></rect>"
         )
-    for people, bound in looks:
-        if bound is not None:
-            px, py = x(people), y(bound)
+    for people, seen in looks:
+        if seen is not None:
+            px, py = x(people), y(seen)
             points = f"{px:.1f},{py - 6:.1f} {px + 6:.1f},{py:.1f} {px:.1f},{py + 6:.1f} {px - 6:.1f},{py:.1f}"
-            title = f"look at {people} people: {bound:.3f}"
+            title = f"look at {people} people: {seen:.3f}"
             parts.append(f'<polygon class="look" points="{points}"><title>{escape(title)}</title></polygon>')
     parts.append(_text(_LEFT + inside / 2, height - 4, axis, kind="name"))
     return _svg(_WIDTH, height, alt, parts)
@@ -210,16 +211,16 @@ def intervals(rows: Sequence[tuple[str, float | None, float | None, float | None
     parts = []
     for value in ticks(low, high, most=6):
         parts += [_line(x(value), top, x(value), foot, "grid"), _text(x(value), foot + 14, _said(value))]
-    for place, (label, value, start, end) in enumerate(rows):
+    for place, (label, centre, start, end) in enumerate(rows):
         y = top + row * (place + 0.5)
         short = label if len(label) <= 18 else label[:17] + "…"
         parts.append(_text(left - 8, y + 4, short, at="end", kind="label"))
         if start is not None and end is not None:
             parts.append(_line(x(start), y, x(end), y, "whisker"))
             parts += [_line(x(stop), y - 4, x(stop), y + 4, "whisker") for stop in (start, end)]
-        if value is not None:
+        if centre is not None:
             parts.append(
-                f'<circle class="dot" cx="{x(value):.1f}" cy="{y:.1f}" r="4.5"><title>{escape(label)}</title></circle>'
+                f'<circle class="dot" cx="{x(centre):.1f}" cy="{y:.1f}" r="4.5"><title>{escape(label)}</title></circle>'
             )
     parts.append(_text(left + inside / 2, height - 4, axis, kind="name"))
     return _svg(_WIDTH, height, alt, parts)

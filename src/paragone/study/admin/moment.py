@@ -46,7 +46,8 @@ class Moment:
     version: int
     """Id of the version in force."""
     leases: pl.DataFrame
-    """Every lease, with participant (name), answered (questions) and asked (questions; null for another version)."""
+    """Every lease, with participant (name), answered (questions) and asked (questions; null where the version in force
+    has no such sheets)."""
     people: pl.DataFrame
     """Everybody who is in the store, forgotten ones too."""
     events: pl.DataFrame
@@ -57,9 +58,12 @@ class Moment:
 
     @property
     def present(self) -> pl.DataFrame:
-        """The leases of the version in force, and finished ones of others."""
-        current = pl.col("version") == self.version
-        return self.leases.filter(current | pl.col("state").is_in([*_GOOD, "excluded"]))
+        """The leases that fill the version in force: its own, and those of earlier ones that it need not ask again."""
+        current = self.leases.filter(pl.col("version") == self.version)
+        others = self.leases.filter((pl.col("version") != self.version) & pl.col("asked").is_not_null())
+        others = others.filter(pl.col("state").is_in(["leased", *_GOOD]))
+        others = others.join(current.select("stage", "owner"), on=["stage", "owner"], how="anti", maintain_order="left")
+        return pl.concat([current, others])
 
 
 def moment(c: sa.Connection, frozen: Frozen, version: int, now: float) -> Moment:
@@ -73,7 +77,6 @@ def moment(c: sa.Connection, frozen: Frozen, version: int, now: float) -> Moment
     """
     asked = _asked(frozen)
     leases = _frame(c, _LEASE_ROWS, _LEASES).join(asked, on=["stage", "owner"], how="left", maintain_order="left")
-    leases = leases.with_columns(asked=pl.when(pl.col("version") == version).then(pl.col("asked")))
     events = _frame(c, _FLOW_ROWS, _EVENTS)
     outcome = [json.loads(body).get("outcome") if kind == "finished" else None for kind, body in
                events.select("kind", "body").iter_rows()]  # fmt: skip
