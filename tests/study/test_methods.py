@@ -44,8 +44,10 @@ def _one_score() -> Study:
 
 def test_the_two_stage_study_is_stated_with_every_number() -> None:
     recorded = Recorded(
-        arrived=430,
-        outcomes={"no-consent": 12, "failed-training": 23},
+        consented=430,
+        declined=12,
+        outcomes={"failed-training": 23, "screened-out": 0, "technical": 1},
+        unfinished=9,
         stages={
             "within": StageRecord(completed=190, excluded={"checks": 60, "too fast": 8}, answers=52_704, sessions=122),
             "across": StageRecord(completed=217, excluded={"checks": 75}, answers=51_120, sessions=142),
@@ -54,8 +56,8 @@ def test_the_two_stage_study_is_stated_with_every_number() -> None:
     said = methods_paragraph(_two_stages(), asked=Asked(items=864, references=BESIDE), recorded=recorded)
     for part in (
         "People were recruited through Prolific.",
-        "430 people began.",
-        "12 declined and 23 did not pass the training.",
+        "430 people agreed to take part. 12 declined.",
+        "Of those who agreed, 23 did not pass the training, 1 could not go on for technical reasons and 9 did not finish.",
         "190 participants completed the stage 'within'; 68 were excluded (checks: 60; too fast: 8) and 122 were kept.",
         "217 participants completed the stage 'across'; 75 were excluded (checks: 75) and 142 were kept.",
         "They gave 52,704 answers in 122 sessions.",

@@ -35,7 +35,6 @@ _WAYS = {
     "own": "People were recruited through a panel.",
 }
 _ENDS = {
-    "no-consent": "declined",
     "failed-training": "did not pass the training",
     "screened-out": "were screened out",
     "technical": "could not go on for technical reasons",
@@ -66,12 +65,15 @@ def _people(study: Study, recorded: Recorded) -> Iterator[str]:
     if not recorded.simulated:
         yield _WAYS[study.platform.profile]
         yield _when(recorded)
-    if recorded.arrived is not None:
-        yield f"{counted(recorded.arrived, 'person', 'people')} began."
-    if recorded.outcomes:
-        ends = [f"{number(n)} {_ENDS.get(word, word)}" for word, n in recorded.outcomes.items() if n]
-        if ends:
-            yield f"{listed(ends)}."
+    if recorded.consented is not None:
+        yield f"{counted(recorded.consented, 'person', 'people')} agreed to take part."
+    if recorded.declined is not None:
+        yield f"{number(recorded.declined)} declined."
+    ends = [f"{number(n)} {_ENDS.get(word, word)}" for word, n in (recorded.outcomes or {}).items() if n]
+    if recorded.unfinished:
+        ends.append(f"{number(recorded.unfinished)} did not finish")
+    if ends:
+        yield f"Of those who agreed, {listed(ends)}."
     for name in study.stage_names:
         yield from _stage(name, study, recorded.stages.get(name, StageRecord()))
     if study.pay.per_session:

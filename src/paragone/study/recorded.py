@@ -22,7 +22,7 @@ class StageRecord:
     answers: int | None = None
     """Answers of those who were kept, to trials that are neither checks nor training; of changed ratings the last."""
     seconds: Sequence[float] | None = None
-    """Response times of these answers, in seconds."""
+    """Response times of these answers, of changed ratings the first one's, in seconds."""
     exact: int | None = None
     """Of these answers, those given to pictures shown in whole device pixels."""
 
@@ -33,10 +33,14 @@ class Recorded:
 
     simulated: bool = False
     """No person took part."""
-    arrived: int | None = None
-    """People who opened the study and did not decline."""
+    consented: int | None = None
+    """People who agreed to take part."""
+    declined: int | None = None
+    """People who did not; of them there is this number and nothing else."""
     outcomes: Mapping[str, int] | None = None
-    """Outcome other than 'completed' -> people; of those who declined there is a number and nothing else."""
+    """Outcome other than 'completed' -> people who agreed and ended so."""
+    unfinished: int | None = None
+    """People who agreed and neither completed a stage nor ended otherwise: they left, or are still at it."""
     stages: Mapping[str, StageRecord] = field(default_factory=dict)
     """Stage -> what came of it."""
     displays: Sequence[Mapping[str, Any]] | None = None
