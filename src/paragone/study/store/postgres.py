@@ -1,7 +1,7 @@
 """PostgreSQL behind the store: psycopg's blocking connections in a few threads, for several processes or hosts.
 
-A job is one transaction; a job of one statement (`single`) goes without BEGIN and COMMIT, on a connection that its thread
-keeps. A job that loses its connection is run again, which is safe because every job is idempotent.
+Each writing thread keeps one connection. A job is one transaction; a job of one statement (`single`) goes without BEGIN and
+COMMIT. A job that loses its connection is run again, which is safe because every job is idempotent.
 """
 
 from __future__ import annotations
@@ -40,18 +40,16 @@ class Postgres:
         self._read_only = read_only
         try:
             self._engine = sa.create_engine(
-                url, pool_size=_WRITERS + _READERS, max_overflow=0, connect_args={"connect_timeout": 10}
+                url, pool_size=_WRITERS + _READERS, max_overflow=_READERS, connect_args={"connect_timeout": 10}
             )
         except ImportError as error:
             raise MissingExtra.library("a store on PostgreSQL", "psycopg", "serve") from error
-        self._kept = threading.local()
-        self._single_engine = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._kept: dict[int, sa.Connection] = {}  # by thread
+        self._autocommit = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._closed = False
+        check = at_head if read_only else to_head
         try:
-            if read_only:
-                self._try(lambda: self._in_transaction(lambda c: at_head(c, self._where)))
-            else:
-                self._try(lambda: self._in_transaction(lambda c: to_head(c, self._where)))
+            self._try(lambda: self._once(lambda c: check(c, self._where)))
         except sa.exc.DBAPIError as error:
             self._engine.dispose()
             raise BadInput(
@@ -72,7 +70,7 @@ class Postgres:
     def write_now(self, job: Job[T]) -> T:
         """`write`, blocking."""
         self._still_open()
-        return self._write(job)
+        return self._writers.submit(self._write, job).result()
 
     async def read(self, job: Job[T]) -> T:
         """Run a job on a snapshot."""
@@ -93,6 +91,9 @@ class Postgres:
         self._closed = True
         self._writers.shutdown()
         self._readers.shutdown()
+        for kept in self._kept.values():
+            kept.close()
+        self._kept.clear()
         self._engine.dispose()
 
     def _still_open(self) -> None:
@@ -100,29 +101,29 @@ class Postgres:
             raise StoreError(f"{self._where}: the store is closed", where=self._where)
 
     def _write(self, job: Job[T]) -> T:
-        if self._read_only:
-            raise StoreError(f"{self._where}: the store is open for reading only", where=self._where)
-        return self._told(lambda: self._try(lambda: self._in_transaction(job)))
+        return self._told(lambda: self._try(lambda: self._on_kept(_transaction(job))))
 
     def _write_single(self, job: Job[T]) -> T:
+        return self._told(lambda: self._try(lambda: self._on_kept(job)))
+
+    def _on_kept(self, job: Job[T]) -> T:
+        """Run a job on this thread's connection, which says BEGIN only when told to."""
         if self._read_only:
             raise StoreError(f"{self._where}: the store is open for reading only", where=self._where)
-        return self._told(lambda: self._try(lambda: self._as_statement(job)))
-
-    def _in_transaction(self, job: Job[T]) -> T:
-        with self._engine.begin() as c:
-            return job(c)
-
-    def _as_statement(self, job: Job[T]) -> T:
-        c: sa.Connection | None = getattr(self._kept, "connection", None)
-        if c is None or c.closed or c.invalidated:
-            c = self._kept.connection = self._single_engine.connect()
+        thread = threading.get_ident()
+        c = self._kept.get(thread)
+        if c is None:
+            c = self._kept[thread] = self._autocommit.connect()
         try:
             return job(c)
         except BaseException:
-            self._kept.connection = None
-            c.close()
+            del self._kept[thread]
+            c.close()  # which rolls back
             raise
+
+    def _once(self, job: Job[T]) -> T:
+        with self._engine.begin() as c:
+            return job(c)
 
     def _on_snapshot(self, job: Job[T]) -> T:
         options: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
@@ -153,6 +154,16 @@ class Postgres:
                     f"{self._where}: the database does not answer ({_first_line(error)})", where=self._where
                 ) from error
             raise
+
+
+def _transaction(job: Job[T]) -> Job[T]:
+    def whole(c: sa.Connection) -> T:
+        c.exec_driver_sql("BEGIN")
+        value = job(c)
+        c.exec_driver_sql("COMMIT")
+        return value
+
+    return whole
 
 
 def _state(error: sa.exc.DBAPIError) -> str:
