@@ -12,7 +12,7 @@ from PIL import Image
 from paragone.errors import BadInput, UnknownName
 from paragone.images import lab
 from paragone.study.pictures import plates as room
-from paragone.study.pictures.plates import KINDS, NOTHING, SIDE, Plate, choices, plate, plates, score, seen_by
+from paragone.study.pictures.plates import KINDS, NOTHING, SIDE, Plate, choices, plate, plate_set, score, seen_by
 
 # Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE TVCG
 # 15(6), 2009, table 1, severity 1.0: another model than the one by which the plates are made.
@@ -120,16 +120,16 @@ def test_the_same_plate_is_the_same_file_and_another_seed_another_one() -> None:
 
 
 def test_the_control_comes_first_and_kinds_take_turns() -> None:
-    assert plates(7, 0) == []
-    chosen = plates(7, 8)
+    assert plate_set(7, 0) == []
+    chosen = plate_set(7, 8)
     assert [one.kind for one in chosen] == ["control", *["protan", "deutan"] * 3, "protan"]
     assert len({one.digits for one in chosen}) == 8
-    assert chosen == plates(7, 8)
-    assert chosen != plates(8, 8)
+    assert chosen == plate_set(7, 8)
+    assert chosen != plate_set(8, 8)
 
 
 def test_choices_hold_the_right_number_once() -> None:
-    for shown in [*plates(1, 8), Plate(4, "7", "protan")]:
+    for shown in [*plate_set(1, 8), Plate(4, "7", "protan")]:
         offered = choices(shown)
         assert offered == sorted(set(offered))
         assert len(offered) == 5

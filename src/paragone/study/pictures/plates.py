@@ -29,7 +29,7 @@ __all__ = [
     "Vision",
     "choices",
     "plate",
-    "plates",
+    "plate_set",
     "score",
     "seen_by",
 ]
@@ -120,7 +120,7 @@ def plate(seed: int, digits: str, kind: str) -> bytes:
     return png_bytes(_painted(dots, colours))
 
 
-def plates(seed: int, n: int) -> list[Plate]:
+def plate_set(seed: int, n: int) -> list[Plate]:
     """Choose the plates of a study: a control first, then those for protan and deutan in turn, all numbers different.
 
     Args:
