@@ -185,6 +185,13 @@ def test_every_word_that_the_scripts_ask_for_is_there() -> None:
     assert sorted(asked - set(client)) == []
 
 
+@every
+def test_without_script_the_page_says_so_in_every_language(language: str) -> None:
+    said = texts.load(language)["page.noscript"]
+    first = re.split(r"(?<=[.。])", said)[0]
+    assert first in (WEB / "index.html").read_text(encoding="utf-8")
+
+
 def test_question_parts_split_at_the_marked_word() -> None:
     assert texts.question_parts("Which result keeps the *content* better?") == (
         "Which result keeps the ",

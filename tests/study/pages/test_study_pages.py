@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import math
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -51,8 +52,10 @@ def test_every_page_says_everything_about_itself(name: str) -> None:
 
 @every
 def test_every_page_has_a_script(name: str) -> None:
-    script = PAGES.get(name).script().decode()
-    assert "export " in script
+    page = PAGES.get(name)
+    script = page.script().decode()
+    assert re.search(r"export (async )?function show\(", script)
+    assert page.module.endswith(f":{page.script_name}")
     assert "eval(" not in script
 
 
@@ -302,6 +305,10 @@ def test_a_person_keeps_their_taste() -> None:
     assert people[0].felt(1.0, "item-1", "content") != felt[0]
     assert felt.mean() == pytest.approx(1.0, abs=0.1)
     assert felt.std() == pytest.approx(0.5, abs=0.08)
+
+
+def test_a_page_of_others_has_a_script_name_that_meets_none_of_ours() -> None:
+    assert replace(PAGES.get("acr"), name="thumbs", module="our_package:rating.js").script_name == "page-thumbs.js"
 
 
 def test_a_script_that_is_not_there_is_told() -> None:

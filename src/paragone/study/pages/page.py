@@ -11,6 +11,8 @@ from ...errors import BadInput
 
 __all__ = ["Answer", "Page", "Reference", "Scale"]
 
+_OURS = "paragone.study.web"
+
 Reference = tuple[str, str, str]
 """(side, factor, picture) of what stands beside: side is left, right or item."""
 
@@ -59,7 +61,7 @@ class Page:
     """Keys of the stage that it reads."""
     module: str
     """Its script for the browser, 'package:file': an ES module that lies in the package, for example
-    'paragone.study.web:pairs.js'."""
+    'paragone.study.web:pairs.js', and exports `show(trial, known, put, first)`."""
     layout: Callable[[Sequence[Reference]], str]
     """layout(references) -> how the panes are placed. 'four': references once, above both results (just the two
     results where there are none); 'six': each result has its own; 'single': one picture; 'double': a picture and its
@@ -81,6 +83,12 @@ class Page:
         """What it needs, in words."""
         beside = {"may": ", references beside where there are any", "must": " and its reference", "no": ""}
         return ("two items" if self.needs == "pair" else "an item") + beside[self.references]
+
+    @property
+    def script_name(self) -> str:
+        """The file's name under /static/: its own among ours, one of its own for a page that others made."""
+        package, _, name = self.module.partition(":")
+        return name if package == _OURS else f"page-{self.name}.js"
 
     def script(self) -> bytes:
         """Return the source of its script, to be served to the browser.
