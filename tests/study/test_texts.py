@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from paragone.design.pages import LANGUAGES, OUTCOMES
 from paragone.errors import BadInput, UnknownName
 from paragone.study import texts
+from paragone.study.pictures.cards import TUTORIALS, tutorial_cards
 
 WEB = Path(texts.__file__).resolve().parents[1] / "web"
 LONGEST_BUTTON = 26  # characters of a button or a caption; one line in a third of a 1024-pixel window at 20 px
@@ -280,3 +281,9 @@ def test_asterisks_come_out_in_pairs_around_words(text: str) -> None:
 def test_plain_text_holds_no_marks(text: str) -> None:
     assert "*" not in texts.plain(text)
     assert "".join(texts.question_parts(text)) == texts.plain(text)
+
+
+@every
+def test_every_card_that_is_shown_has_its_words(language: str) -> None:
+    shown = {card.id for tutorial in TUTORIALS for card in tutorial_cards(tutorial)}
+    assert shown == {key.partition(".")[0] for key in texts.load(language).under("tutorial")}
