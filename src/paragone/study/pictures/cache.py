@@ -79,7 +79,7 @@ class PictureCache:
 
         Args:
             key: names the bytes fully, for example the digest of a file and what is drawn on it.
-            make: called without arguments; what it raises is passed on and nothing is kept.
+            make: called without arguments; must not ask this cache. What it raises is passed on and nothing is kept.
         """
         found = self._found(key)
         if found is not None:
