@@ -409,6 +409,12 @@ def test_a_refused_request_leaves_no_query_either() -> None:
     assert request(_app(), host="evil.example", query=SECRET.encode()).scope["query_string"] == b""
 
 
+def test_an_address_with_a_slash_too_many_is_no_way_to_repeat_the_query() -> None:
+    answer = request(_app(), path="/admin/login/", query=SECRET.encode())
+    assert answer.status == 404
+    assert SECRET not in repr(answer.headers)
+
+
 def test_web_sockets_are_closed() -> None:
     import asyncio
 

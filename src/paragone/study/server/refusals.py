@@ -187,9 +187,10 @@ def install_refusals(app: FastAPI, headers: Mapping[str, str]) -> None:
 
 
 def _places(errors: Any) -> str:
-    """Where a request is wrong and how, without what it said: that may be a secret."""
+    """Where a request is wrong and how, without anything that it said: that may be a secret."""
     said = []
     for error in list(errors)[:3]:
-        place = ".".join(str(part)[:40] for part in error.get("loc", ())[1:]) or "body"
-        said.append(f"{place}: {error.get('type', 'invalid')}")
+        place, kind = error.get("loc", ())[1:2], error.get("type", "invalid")
+        unknown = kind == "extra_forbidden" and len(error.get("loc", ())) == 2  # its place is what was sent
+        said.append(f"{place[0] if place and not unknown else 'body'}: {kind}")
     return "; ".join(said)

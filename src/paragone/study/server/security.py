@@ -321,6 +321,7 @@ def install(app: FastAPI, site: Site, *, most: int = MOST_BYTES, patience: float
         site: where the server stands.
         most, patience: as in `Guard`.
     """
+    app.router.redirect_slashes = False  # it would repeat the query, ids and all
     install_refusals(app, security_headers(site))
     app.add_middleware(Guard, site=site, most=most, patience=patience)
     app.state.site = site

@@ -1,0 +1,139 @@
+"""Ten thousand bent requests: the server never fails, and never tells one session of another."""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgi_requests import request
+from fuzzed import Spoken, bent, good_requests
+from scene import Scene, scene
+from study_folder import PAIRS, RATINGS
+
+from paragone.study.client import Walker
+from paragone.study.store import events, people
+
+PHASES = ("consent", "device", "training", "ready", "trial", "trial", "trial", "break", "questionnaire", "done")
+REMARK = "CANARY-7f3a-remark"
+
+
+def _unlimited(here: Scene) -> None:
+    """Rate limits out of the way: what is behind them is to be reached."""
+    limits = here.app.state.desk.limits
+    for buckets in (limits.answers, limits.arrivals, limits.newcomers, limits.attempts, limits.all_attempts):
+        buckets.rate = buckets.burst = 1e12
+
+
+def _other_person(here: Scene) -> list[bytes]:
+    """Somebody in the middle of the trials; returns what only they may be told."""
+    walker, state = here.walked("trial")
+    walker.give(state["trials"][0])
+    sent = {"id": "7f3a0000-0000-4000-8000-00000000cafe", "kind": "focus", "body": {"note": REMARK}}
+    walker._sent("POST", "/api/telemetry", json=sent)
+    state = walker.state()
+    secrets = [walker.token, *walker.http.cookies.values(), REMARK, sent["id"]]  # type: ignore[attr-defined]
+    secrets += [trial["id"] for trial in state["trials"]] + [row["id"] for row in walker.acknowledged]
+    name = here.store.read_now(lambda c: c.exec_driver_sql("SELECT max(name) FROM participant").scalar_one())
+    return [str(secret).encode() for secret in [*secrets, name]]
+
+
+def _inside(here: Scene) -> list[bytes]:
+    """What no participant may ever be told: items, methods, trials of the plan, sheets, secrets of the server."""
+    frozen = here.app.state.desk.frozen
+    plan = frozen.plan
+    words = [key for key in frozen.pictures] + plan["trial"].to_list() + plan["sheet"].to_list()
+    words += [picture.path for picture in frozen.pictures.values()] + [
+        picture.sha256 for picture in frozen.pictures.values()
+    ]
+    return [word.encode() for word in dict.fromkeys(words) if len(word) > 5] + [b"Traceback", b"sqlalchemy", b"sqlite"]
+
+
+def _finished(here: Scene, walker: Walker) -> bool:
+    """Whether the store itself says that somebody is done, and so may have a code."""
+    token = hashlib.sha256(walker.token.encode()).hexdigest()
+    visit = here.store.read_now(lambda c: people.who(c, token))
+    if visit is None:
+        return False
+    happened = here.store.read_now(lambda c: events.of_participant(c, visit.participant_id))
+    return any(event.kind == "finished" for event in happened)
+
+
+def _fuzz(folder: Path, n: int, seed: int) -> collections.Counter[int]:
+    rng = random.Random(seed)
+    seen: collections.Counter[int] = collections.Counter()
+    with scene(folder, _MANY, head=_HEAD) as here:
+        _unlimited(here)
+        others = _other_person(here)
+        inside = _inside(here)
+        walker: Walker | None = None
+        done = False
+        state: dict[str, Any] = {}
+        for number in range(n):
+            if number % 40 == 0:
+                walker, state = here.walked(rng.choice(PHASES))
+            assert walker is not None
+            cookie = "; ".join(f"{key}={value}" for key, value in walker.http.cookies.items())  # type: ignore[attr-defined]
+            spoken = bent(rng, rng.choice(good_requests(state, walker.token, cookie)))
+            answer = _said(here, spoken)
+            seen[answer.status] += 1
+            told = f"seed {seed}, request {number}: {spoken}"[:3000]
+            assert answer.error is None, f"{told}\nraised {answer.error!r}"
+            assert 200 <= answer.status < 500, f"{told}\nanswered {answer.status} {answer.text[:300]}"
+            whole = repr(answer.headers).encode() + (b"" if answer["content-type"] == "image/png" else answer.body)
+            mine = b"" if not isinstance(spoken.body, bytes) else spoken.body
+            leaked = [word for word in others if word in whole]
+            assert not leaked, f"{told}\nanswered {answer.status} with {leaked} of another session"
+            if here.app.state.desk.codes["completed"].encode() in whole:
+                assert _finished(here, walker), f"{told}\nanswered {answer.status} with the code"
+            shown = [word for word in inside if word in whole and word not in mine and word.decode() not in spoken.path]
+            assert not shown, f"{told}\nanswered {answer.status} with {shown}"
+            _held_to_form(answer, told)
+    return seen
+
+
+_MANY = (
+    (PAIRS + RATINGS).replace("participants = 4", "participants = 60").replace("participants = 3", "participants = 30")
+)
+_HEAD = """name = "Small"
+criteria = ["content", "style"]
+seed = 3
+[pages]
+languages = ["en", "de", "zh"]
+[consent]
+who = "A university"
+contact = "study@example.org"
+"""
+
+
+def _said(here: Scene, spoken: Spoken) -> Any:
+    headers = [(name, value.encode("latin-1", "ignore").decode("latin-1")) for name, value in spoken.headers]
+    host = None if any(name == "host" for name, _ in headers) else "localhost:8000"
+    return request(
+        here.app, spoken.method, spoken.path, query=spoken.query, headers=headers, body=spoken.body, host=host
+    )
+
+
+def _held_to_form(answer: Any, told: str) -> None:
+    """Every answer has the headers; an error of the API is JSON of one form."""
+    assert answer["content-security-policy"].startswith("default-src 'none'"), told
+    assert answer["x-content-type-options"] == "nosniff", told
+    if answer.status >= 400 and answer["content-type"] == "application/json" and b'"phase"' not in answer.body:
+        error = json.loads(answer.body)
+        assert "results" in error or set(error["error"]) == {"kind", "message"}, told
+
+
+def test_bent_requests_are_refused_without_a_word_about_others(tmp_path: Path) -> None:
+    seen = _fuzz(tmp_path, 500, seed=1)
+    assert {200, 401, 404, 405, 422} <= set(seen), seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [11, 12, 13, 14])
+def test_ten_thousand_bent_requests_leave_no_trace(tmp_path: Path, seed: int) -> None:
+    seen = _fuzz(tmp_path, 2500, seed=seed)
+    assert {200, 201, 303, 400, 401, 403, 404, 405, 409, 413, 421, 422} <= set(seen), seen
