@@ -14,7 +14,8 @@ __all__ = ["Spoken", "bent", "good_requests"]
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "get", "PROPFIND", "X")
 TEXTS = (
     "", " ", "a" * 5000, "null", "undefined", "NaN", "-1", "0", "1e999", "true", "left", "right", "tie", "../..", "..\\..",
-    "%00", "\x00", "\ud800", "\U0001f600", "中文", "\u202e", "\n", "\r\n", "'; DROP TABLE answer;--", "<script>alert(1)</script>",
+    "%00", "\x00", "\ud800", "\U0001f600", "中文", "\u202e", "\n", "\r\n", "'; DROP TABLE answer;--",
+    "<script>alert(1)</script>",
     "{{7*7}}", "${jndi:ldap://x}", "%s%s%n", "p-0001", "p-0002", "admin", "__proto__", "*", "=cmd|' /C calc'!A0", "\ufeff",
 )  # fmt: skip
 NUMBERS = (
@@ -62,8 +63,8 @@ def good_requests(state: dict[str, Any], token: str, cookie: str) -> list[Spoken
         asked.append(("/api/step", {"step": name, "body": body}))
     for trial in trials[:4]:
         rows = [
-            {"trial": trial["id"], "criterion": one["id"], "revision": 0, "value": "left" if trial["scale"] is None else "2.5",
-             "seconds": 1.2, "body": {"input": "key", "exact": True, "scale": 1.0}}
+            {"trial": trial["id"], "criterion": one["id"], "revision": 0,
+             "value": "left" if trial["scale"] is None else "2.5", "seconds": 1.2, "body": {"input": "key", "exact": True, "scale": 1.0}}
             for one in trial["criteria"]
         ]  # fmt: skip
         asked.append(("/api/answers", {"answers": rows}))
@@ -91,11 +92,13 @@ def _posted(path: str, body: Any, held: Iterable[tuple[str, str]]) -> Spoken:
     )
 
 
-def _with_ids(body: Any) -> Any:
+def _with_ids(path: str, body: Any) -> Any:
     """The body with ids that nobody used yet, where its kind has any."""
-    if "answers" in body and isinstance(body["answers"], list):
+    if path == "/api/session":
+        return body
+    if path == "/api/answers":
         return {"answers": [{"id": str(uuid.uuid4()), **row} for row in body["answers"]]}
-    return body if "key" in body or not body and body != {} else {"id": str(uuid.uuid4()), **body}
+    return {"id": str(uuid.uuid4()), **body}
 
 
 def bent(rng: random.Random, good: Spoken) -> Spoken:

@@ -53,7 +53,7 @@ class InProcess:
 class _Told:
     def __init__(self, answer: Answer) -> None:
         self.status_code = answer.status
-        self.headers = {name: value for name, value in answer.headers}
+        self.headers = dict(answer.headers)
         self.content = answer.body
         self.text = answer.text
 

@@ -71,7 +71,6 @@ def _fuzz(folder: Path, n: int, seed: int) -> collections.Counter[int]:
         others = _other_person(here)
         inside = _inside(here)
         walker: Walker | None = None
-        done = False
         state: dict[str, Any] = {}
         for number in range(n):
             if number % 40 == 0:
