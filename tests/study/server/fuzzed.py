@@ -62,11 +62,9 @@ def good_requests(state: dict[str, Any], token: str, cookie: str) -> list[Spoken
     for name, body in _STEPS.items():
         asked.append(("/api/step", {"step": name, "body": body}))
     for trial in trials[:4]:
-        rows = [
-            {"trial": trial["id"], "criterion": one["id"], "revision": 0,
-             "value": "left" if trial["scale"] is None else "2.5", "seconds": 1.2, "body": {"input": "key", "exact": True, "scale": 1.0}}
-            for one in trial["criteria"]
-        ]  # fmt: skip
+        value = "left" if trial["scale"] is None else "2.5"
+        told = {"trial": trial["id"], "revision": 0, "value": value, "seconds": 1.2, "body": {"input": "key"}}
+        rows = [{**told, "criterion": one["id"]} for one in trial["criteria"]]
         asked.append(("/api/answers", {"answers": rows}))
     sent = [_posted(path, body, held) for path, body in asked]
     sent += [_posted("/api/session", {"key": "k" * 43}, held), _posted("/api/session", {}, held)]
@@ -88,7 +86,7 @@ _STEPS: dict[str, Any] = {
 
 def _posted(path: str, body: Any, held: Iterable[tuple[str, str]]) -> Spoken:
     return Spoken(
-        "POST", path, b"", [*held, ("content-type", "application/json")], json.dumps(_with_ids(body)).encode()
+        "POST", path, b"", [*held, ("content-type", "application/json")], json.dumps(_with_ids(path, body)).encode()
     )
 
 

@@ -46,10 +46,9 @@ def _inside(here: Scene) -> list[bytes]:
     """What no participant may ever be told: items, methods, trials of the plan, sheets, secrets of the server."""
     frozen = here.app.state.desk.frozen
     plan = frozen.plan
-    words = [key for key in frozen.pictures] + plan["trial"].to_list() + plan["sheet"].to_list()
-    words += [picture.path for picture in frozen.pictures.values()] + [
-        picture.sha256 for picture in frozen.pictures.values()
-    ]
+    words = [*frozen.pictures, *plan["trial"], *plan["sheet"]]
+    for picture in frozen.pictures.values():
+        words += [picture.path, picture.sha256]
     return [word.encode() for word in dict.fromkeys(words) if len(word) > 5] + [b"Traceback", b"sqlalchemy", b"sqlite"]
 
 
