@@ -17,7 +17,6 @@ from __future__ import annotations
 import hashlib
 import io
 import struct
-import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,6 +56,7 @@ _DAMAGED = (
     struct.error,
     zlib.error,
     Image.DecompressionBombError,
+    Warning,  # where the process has made errors of them
 )
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -239,18 +239,19 @@ def _opened(raw: bytes, where: str) -> Iterator[ImageFile.ImageFile]:
 
 @contextmanager
 def _translated(where: str) -> Iterator[None]:
-    """Pillow's and zlib's many errors become one line."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about damaged metadata, which goes anyway
-        try:
-            yield
-        except BadImage:
-            raise
-        except UnidentifiedImageError as error:
-            raise BadImage(f"{where}: not a picture that can be read; save it as PNG or JPEG", where=where) from error
-        except _DAMAGED as error:
-            reason = str(error).strip().split("\n")[0][:120] or type(error).__name__
-            raise BadImage(f"{where}: damaged or cut off ({reason}); save the picture again", where=where) from error
+    """Pillow's and zlib's many errors become one line.
+
+    Warnings are left alone: silencing them is a setting of the whole process, and this runs in several threads.
+    """
+    try:
+        yield
+    except BadImage:
+        raise
+    except UnidentifiedImageError as error:
+        raise BadImage(f"{where}: not a picture that can be read; save it as PNG or JPEG", where=where) from error
+    except _DAMAGED as error:
+        reason = str(error).strip().split("\n")[0][:120] or type(error).__name__
+        raise BadImage(f"{where}: damaged or cut off ({reason}); save the picture again", where=where) from error
 
 
 def _formats() -> tuple[str, ...]:
