@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ..benchmark import BROKEN, Benchmark
-from ..design import PairStage, RatingStage, Study
+from ..design import PairStage, RatingStage, Study, in_language
 from .pages import PAGES
 
 __all__ = ["Stock", "broken_of", "faults", "reference_factors", "with_references"]
@@ -104,7 +104,7 @@ def _consent(study: Study, rehearsal: bool) -> Iterator[str]:
     if rehearsal:
         return
     for key, what in (("who", "who runs the study"), ("contact", "how participants reach you")):
-        if not getattr(study.consent, key).strip():
+        if not in_language(getattr(study.consent, key), study.pages.languages[0]).strip():
             yield f"study.toml: consent.{key} is empty; say {what} before people are asked"
 
 

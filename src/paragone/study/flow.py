@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -307,11 +308,15 @@ def criteria_order(
     """
     n = len(criteria)
     if isinstance(stage, RatingStage):
-        rng = np.random.default_rng([study.seed, lease, *session.encode()])
-        return [criteria[i] for i in rng.permutation(n).tolist()]
+        return [criteria[i] for i in _shuffled(n, study.seed, lease, *session.encode())]
     block, turn = divmod(lease, n)
-    base = np.random.default_rng([study.seed, block]).permutation(n)
-    return [criteria[i] for i in np.roll(base, -turn).tolist()]
+    base = _shuffled(n, study.seed, block)
+    return [criteria[i] for i in base[turn:] + base[:turn]]
+
+
+@lru_cache(maxsize=4096)
+def _shuffled(n: int, *seed: int) -> tuple[int, ...]:
+    return tuple(np.random.default_rng(seed).permutation(n).tolist())
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,10 @@ class Frozen:
             owners = [o for s, o in self._places if s == stage]
             raise UnknownName.among(owner, owners, f"owner of sheets in stage '{stage}'")
         rows = self.plan.slice(*place)
-        beside = [(name, *name.split(".", 1)) for name in rows.columns if name.startswith(("left.", "right.", "item."))]
+        parts = [(name, *name.partition(".")) for name in rows.columns]
+        beside = [
+            (name, side, factor) for name, side, _, factor in parts if factor and side in ("left", "right", "item")
+        ]
         made: dict[tuple[str, str], list[Trial]] = {}
         for row in rows.iter_rows(named=True):
             made.setdefault((row["session"], row["sheet"]), []).append(_trial(row, beside))

@@ -121,7 +121,9 @@ def _own(question: Question, stage: PairStage | RatingStage, stock: Stock) -> Pr
         criterion=question.criterion or stock.criteria[0],
         expected=question.expected,
         within=0.0 if isinstance(stage, PairStage) else question.within,
-        **{side: keys[side] for side in sides},
+        left=keys.get("left"),
+        right=keys.get("right"),
+        item=keys.get("item"),
         references=tuple((side, role, keys[role]) for side in sides for role in beside),
         when_right=question.right,
         when_wrong=question.wrong,
@@ -134,66 +136,65 @@ def _auto(name: str, stage: PairStage | RatingStage, stock: Stock) -> list[Pract
     broken = [] if stage.check == "instructed" else broken_of(stock.benchmark)
     chosen = [broken[i] for i in rng.permutation(len(broken))[:number].tolist()]
     sides = rng.permutation(np.arange(number) % 2).tolist()
-    make = _auto_pair if isinstance(stage, PairStage) else _auto_rating
     rows = stock.plan.filter((stock.plan["stage"] == name) & stock.plan["kind"].is_in(["main", "repeat"]))
-    told = rows.row(0, named=True) if rows.height else {}
     questions = []
-    for turn in range(number):
+    for turn in range(number if rows.height else 0):
         criterion = stock.criteria[turn % len(stock.criteria)]
         pair = chosen[turn % len(chosen)] if chosen else None
-        if rows.height:
-            told = rows.row(int(rng.integers(rows.height)), named=True)
-        questions.append(make(stage, criterion, pair, told, sides[turn], stock.benchmark, rng))  # type: ignore[operator]
+        row = rows.row(int(rng.integers(rows.height)), named=True)
+        if isinstance(stage, PairStage):
+            shown = _broken_shown(pair, sides[turn]) if pair else (row["left"], row["right"])
+            questions.append(_auto_pair(stage, criterion, shown, sides[turn], pair is None, stock.benchmark))
+        else:
+            version = pair[0] if pair and sides[turn] == 0 else None
+            questions.append(_auto_rating(stage, criterion, version, row["item"], stock.benchmark, rng))
     return questions
 
 
+def _broken_shown(pair: tuple[str, str], side: int) -> tuple[str, str]:
+    """Left and right of a broken version and its sound item, the sound one on side 0 (left) or 1 (right)."""
+    return (pair[1], pair[0]) if side == 0 else pair
+
+
 def _auto_pair(
-    stage: PairStage,
-    criterion: str,
-    broken: tuple[str, str] | None,
-    told: dict[str, str],
-    side: int,
-    benchmark: Benchmark,
-    rng: np.random.Generator,
+    stage: PairStage, criterion: str, shown: tuple[str, str], side: int, told: bool, benchmark: Benchmark
 ) -> PracticeQuestion:
-    expected = ("left", "right")[side]
-    if broken is None:
-        left, right = told["left"], told["right"]
-    else:
-        left, right = broken if expected == "right" else broken[::-1]
+    left, right = shown
     return PracticeQuestion(
         criterion=criterion,
-        expected=expected,
+        expected=("left", "right")[side],
         left=left,
         right=right,
         references=(*_beside("left", left, stage, benchmark), *_beside("right", right, stage, benchmark)),
-        instructed=broken is None,
+        instructed=told,
     )
 
 
 def _auto_rating(
     stage: RatingStage,
     criterion: str,
-    broken: tuple[str, str] | None,
-    told: dict[str, str],
-    side: int,
+    broken: str | None,
+    item: str,
     benchmark: Benchmark,
     rng: np.random.Generator,
 ) -> PracticeQuestion:
     """Broken items and questions that tell the value take turns, so that one value is never right throughout."""
-    if broken is not None and side == 0:
-        item, expected, within = broken[0], stage.low, BROKEN_WITHIN * (stage.high - stage.low)
+    whole = stage.high - stage.low
+    if broken is not None:
+        item, expected, within = broken, stage.low, BROKEN_WITHIN * whole
     else:
-        item, within = told["item"], max(stage.step, INSTRUCTED_WITHIN * (stage.high - stage.low))
-        steps = math.floor((stage.high - stage.low) / stage.step + 1e-9)
-        expected = stage.low + stage.step * int(rng.integers(steps + 1))
+        steps = math.floor(whole / stage.step + 1e-9)
+        expected, within = (
+            stage.low + stage.step * int(rng.integers(steps + 1)),
+            max(stage.step, INSTRUCTED_WITHIN * whole),
+        )
     return PracticeQuestion(
         criterion=criterion,
         expected=f"{expected:.10g}",
         within=within,
         item=item,
         references=_beside("item", item, stage, benchmark),
-        instructed=broken is None or side != 0,
+        instructed=broken is None,
     )
 
 

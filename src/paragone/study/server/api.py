@@ -8,26 +8,22 @@ import anyio.to_thread
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
-from ...errors import BadInput
-from ..pages import PAGES
 from ..pictures import picture_etag
 from ..pictures.instructed import instructed
-from ..store import answers
 from ..texts import load
 from . import models, steps
 from .desk import Desk, Sitting, look
 from .entry import token_sha256_of
+from .hot import held_token, seated
 from .refusals import Refusal
-from .shown import Pane, panes_of, shown_practice, shown_trial
+from .shown import Pane, placed, shown_practice, shown_trial
 from .states import AHEAD, done_part, state_of
 
-__all__ = ["participant_router", "store_answers"]
+__all__ = ["participant_router"]
 
 _JSON = "application/json"
 _PICTURE_HEADERS = {"cache-control": "private, max-age=86400, immutable"}
-_decoder = msgspec.json.Decoder(models.AnswersSent)
 _encode = msgspec.json.encode
-_STATUS = {"stored": 201, "known": 200, "conflict": 409, "gone": 410}
 
 
 def participant_router(desk: Desk) -> APIRouter:
@@ -48,7 +44,7 @@ def participant_router(desk: Desk) -> APIRouter:
     @router.post("/api/step", response_model=models.StateTold, responses={**_ERRORS, 409: _NOT_NOW})
     async def step(request: Request, taken: models.Step) -> Response:
         """Take a step. The same id again is the same step; one whose turn it is not gets the state instead."""
-        token = _held(desk, request)
+        token = held_token(desk, request)
         now = desk.clock()
         if desk.paused:
             raise Refusal(503, "paused", headers={"retry-after": "15"})
@@ -59,7 +55,7 @@ def participant_router(desk: Desk) -> APIRouter:
     @router.post("/api/finish", response_model=models.StateTold, responses={**_ERRORS, 409: _NOT_NOW})
     async def finish(request: Request, sent: models.FinishSent) -> Response:
         """End the session: gives the completion code once every answer is there."""
-        token = _held(desk, request)
+        token = held_token(desk, request)
         now = desk.clock()
         done = await desk.store.write(lambda c: steps.finish(c, desk, token, sent.id, now))
         if done.status == "done" and done.facts is not None:
@@ -70,7 +66,7 @@ def participant_router(desk: Desk) -> APIRouter:
     @router.post("/api/telemetry", status_code=201, responses=_ERRORS)
     async def telemetry(request: Request, sent: models.TelemetrySent) -> Response:
         """Note what the browser tells: focus lost, zoom, and the like."""
-        token = _held(desk, request)
+        token = held_token(desk, request)
         now = desk.clock()
         done = await desk.store.write(lambda c: steps.telemetry(c, token, sent, now))
         _refuse(done)
@@ -98,15 +94,6 @@ _NOT_NOW: dict[str, Any] = {"model": models.StateTold, "description": "It is not
 
 def _json(content: Any, status: int = 200) -> Response:
     return Response(_encode(content), status, media_type=_JSON)
-
-
-def _held(desk: Desk, request: Request) -> str:
-    """The token's SHA-256, if its session is not too fast."""
-    token = token_sha256_of(request.headers)
-    wait = desk.limits.answers.take(token)
-    if wait:
-        raise Refusal.too_many(wait)
-    return token
 
 
 def _refuse(done: steps.Done) -> None:
@@ -156,98 +143,12 @@ def _finished(desk: Desk, done: steps.Done) -> dict[str, Any]:
     return done_part(at.outcome or "completed", done.back, load(facts.language), following)
 
 
-async def store_answers(desk: Desk, request: Request) -> Response:
-    """`POST /api/answers`: the hot path. Stores answers to one trial, each once, and answers after the commit."""
-    token = _held(desk, request)
-    if desk.paused:
-        raise Refusal(503, "paused", headers={"retry-after": "15"})
-    try:
-        sent = _decoder.decode(await request.body()).answers
-    except msgspec.ValidationError as error:
-        raise Refusal(422, "bad-request", f"The request is not what it must be: {error}.") from None
-    except msgspec.DecodeError:
-        raise Refusal(400, "bad-request") from None
-    public = sent[0].trial
-    sitting = desk.sitting(token)
-    place = _place(sitting, public)
-    if sitting is None or place is None or not _in_time(sitting, place):
-        sitting = await _seated(desk, token)
-        place = _place(sitting, public)
-        if place is None:
-            raise Refusal(404, "not-found")
-        if not _in_time(sitting, place):
-            raise Refusal(425, "too-early")
-    rows = _rows(sitting, place, sent)
-    now = desk.clock()
-    lease, person = sitting.lease.id, sitting.visit.participant_id
-    stored = await desk.store.write(lambda c: answers.append(c, token, lease, person, rows, now), single=True)
-    statuses = {one.status for one in stored}
-    if "gone" in statuses:
-        desk.forget(token)
-        raise Refusal(410, "replaced")
-    if "conflict" in statuses:
-        desk.forget(token)
-    else:
-        sitting.note(place, [row.criterion for row in rows])
-    status = 409 if "conflict" in statuses else 201 if "stored" in statuses else 200
-    return Response(
-        _encode({"results": [{"id": s.client_id, "status": s.status} for s in stored]}), status, media_type=_JSON
-    )
-
-
-async def _seated(desk: Desk, token: str) -> Sitting:
-    now = desk.clock()
-    facts = await desk.store.read(lambda c: look(c, desk, token, now))
-    if facts is None or not facts.visit.live:
-        _refuse(steps.Done("unknown" if facts is None else "ended"))
-    assert facts is not None
-    seated = desk.seat(token, facts)
-    if seated is None:
-        raise Refusal(410, "gone")
-    return seated
-
-
-def _place(sitting: Sitting | None, public: str) -> int | None:
-    return None if sitting is None else sitting.index.get(public)
-
-
-def _in_time(sitting: Sitting, place: int) -> bool:
-    return place < sitting.gate and place <= sitting.frontier + AHEAD
-
-
-def _rows(sitting: Sitting, place: int, sent: list[models.OneAnswer]) -> list[answers.NewAnswer]:
-    """The answers as they are stored, each held to the page's rules."""
-    trial = sitting.trials[place]
-    stage = sitting.frozen.stages[trial.stage]
-    page = PAGES.get(stage.page)
-    back = getattr(stage, "back", False)
-    public = sent[0].trial
-    known = sitting.frozen.study.pages.distortions
-    rows = []
-    for one in sent:
-        if one.trial != public:
-            raise Refusal(422, "bad-request", "The request is not what it must be: answers belong to one trial.")
-        if one.criterion not in sitting.frozen.criteria:
-            raise Refusal(422, "bad-request", "The request is not what it must be: criterion: unknown.")
-        if one.revision and not back:
-            raise Refusal(422, "bad-request", "The request is not what it must be: revision: answers stay as they are.")
-        if one.body.distortions and not set(one.body.distortions) <= set(known):
-            raise Refusal(422, "bad-request", "The request is not what it must be: body.distortions: unknown.")
-        try:
-            value = page.validate(one.value, stage)
-        except BadInput as error:
-            raise Refusal(422, "bad-request", f"The request is not what it must be: value: {error.message}.") from None
-        body = _encode(one.body).decode()
-        rows.append(answers.NewAnswer(one.id, trial.trial, one.criterion, one.revision, value, one.seconds, body))
-    return rows
-
-
 async def _picture(desk: Desk, request: Request, public: str, slot: str) -> Response:
     token = token_sha256_of(request.headers)
     sitting = desk.sitting(token)
     pane = None if sitting is None else _pane(sitting, public, slot)
     if sitting is None or pane is None:
-        sitting = await _seated(desk, token)
+        sitting = await seated(desk, token)
         pane = _pane(sitting, public, slot)
         if pane is None:
             raise Refusal(404, "not-found")
@@ -272,18 +173,17 @@ async def _picture(desk: Desk, request: Request, public: str, slot: str) -> Resp
 def _pane(sitting: Sitting, public: str, slot: str) -> Pane | None:
     """The pane of that name, where it is served now."""
     place = sitting.index.get(public)
-    stage = sitting.frozen.stages[sitting.lease.stage]
+    name = sitting.lease.stage
     if place is not None:
-        if not _served(sitting, place, back=getattr(stage, "back", False)):
+        if not _served(sitting, place, back=getattr(sitting.frozen.stages[name], "back", False)):
             return None
         shown = shown_trial(sitting.trials[place])
     else:
         kind, number = sitting.others.get(public, ("", 0))
         if kind != "practice" or sitting.phase != "training":
             return None
-        shown = shown_practice(sitting.frozen.practice[sitting.lease.stage][number])
-    layout = PAGES.get(stage.page).layout(shown.references)
-    return next((pane for pane in panes_of(shown, layout) if pane.slot == slot), None)
+        shown = shown_practice(sitting.frozen.practice[name][number])
+    return next((pane for pane in placed(sitting.frozen, name, shown)[1] if pane.slot == slot), None)
 
 
 def _served(sitting: Sitting, place: int, *, back: bool) -> bool:

@@ -13,7 +13,6 @@ from typing import Any
 import sqlalchemy as sa
 from fastapi import FastAPI, Request, Response
 from fastapi.openapi.utils import get_openapi
-from starlette.routing import Route
 
 from ... import __version__
 from ...errors import BadInput, StoreError
@@ -22,11 +21,11 @@ from ..store import Store, claims, events, people, versions
 from ..store.keys import Keys
 from ..store.tables import event
 from . import models, parts
-from .api import participant_router, store_answers
+from .api import participant_router
 from .desk import Desk, ServerSettings
 from .entry import Door, entry_router
+from .hot import HotPath, answers_route, unable
 from .profiles import completion_codes, profile_of
-from .refusals import Refusal, refused
 from .security import Site, install, site_of
 from .shell import shell_router
 
@@ -95,12 +94,15 @@ def create_app(
     app = FastAPI(
         title="paragone study", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan,
         description="How a participant's page and an admin's page talk to a study that is being asked.",
+        telemetry={"tracing": False, "metrics": False, "logs": False},
     )  # fmt: skip
     app.state.desk, app.state.store, app.state.keys, app.state.settings = desk, store, keys, settings
     app.include_router(entry_router(_door(desk, keys, site)))
     app.include_router(participant_router(desk))
     app.include_router(shell_router(desk))
-    _hot_route(app, desk)
+    app.router.routes.insert(0, answers_route(desk))
+    app.add_middleware(HotPath, desk=desk)
+    _described(app)
     _failures(app)
     install(app, site)
     return app
@@ -178,13 +180,8 @@ def _door(desk: Desk, keys: Keys, site: Site) -> Door:
     )
 
 
-def _hot_route(app: FastAPI, desk: Desk) -> None:
-    """`POST /api/answers` goes past FastAPI's reading of bodies, and is described in OpenAPI all the same."""
-
-    async def endpoint(request: Request) -> Response:
-        return await store_answers(desk, request)
-
-    app.router.routes.insert(0, Route("/api/answers", endpoint, methods=["POST"], name="answers"))
+def _described(app: FastAPI) -> None:
+    """Describe the hot route, which goes past FastAPI, in OpenAPI as well."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -203,10 +200,8 @@ def _hot_route(app: FastAPI, desk: Desk) -> None:
 def _failures(app: FastAPI) -> None:
     """What the store or a picture cannot do at this moment, in the form of every refusal."""
 
-    async def on_store(request: Request, error: Exception) -> Response:
-        _log.error("%s", error)
-        refusal = Refusal(503, "server", headers={"retry-after": "5"})
-        return refused(refusal, path=request.url.path, accept=request.headers.get("accept-language", ""))
+    async def on_failure(request: Request, error: Exception) -> Response:
+        return unable(error, request)
 
-    app.add_exception_handler(StoreError, on_store)
-    app.add_exception_handler(BadInput, on_store)
+    app.add_exception_handler(StoreError, on_failure)
+    app.add_exception_handler(BadInput, on_failure)

@@ -173,8 +173,14 @@ class Desk:
         if lease is None or at.sheet is None or not facts.visit.live:
             self.forget(token)
             return None
-        public = [public_id(self.key, lease.id, trial.trial) for trial in at.sheet.trials]
-        place = {trial.trial: index for index, trial in enumerate(at.sheet.trials)}
+        before = self._sittings.get(token)
+        if before is not None and before.lease.id == lease.id and before.trials is at.sheet.trials:
+            public, index, others = before.public, before.index, before.others
+        else:
+            public = [public_id(self.key, lease.id, trial.trial) for trial in at.sheet.trials]
+            index = {name: place for place, name in enumerate(public)}
+            others = self._others(lease, facts.frozen)
+        place = {trial.trial: number for number, trial in enumerate(at.sheet.trials)}
         seated = Sitting(
             token=token,
             visit=facts.visit,
@@ -183,8 +189,8 @@ class Desk:
             frozen=facts.frozen,
             trials=at.sheet.trials,
             public=public,
-            index={name: index for index, name in enumerate(public)},
-            others=self._others(lease, facts.frozen),
+            index=index,
+            others=others,
             phase=at.phase,
             frontier=at.frontier,
             gate=at.gate,
@@ -257,4 +263,5 @@ def _given(frozen: Frozen, answer: answers.Answer) -> Given:
 def current_lease(leases: Sequence[claims.Lease]) -> claims.Lease | None:
     """The lease that a person works on: the one under way, else the last one; None: they have none."""
     going = [lease for lease in leases if lease.state in ("leased", "abandoned")]
-    return (going or list(leases) or [None])[-1]
+    every = going or list(leases)
+    return every[-1] if every else None

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,9 +14,9 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from ...errors import BadConfig, BadInput
-from ..frozen import Frozen, freeze
-from ..store import Store, versions
+from ...errors import BadConfig
+from ..frozen import freeze
+from ..store import Store
 from ..store.keys import Keys, read_keys
 from .app import create_app
 from .desk import ServerSettings
@@ -82,7 +79,11 @@ def serve(
                 preview=preview, lab=lab, public_url=public_url, host=host, proxies=tuple(forwarded_allow)
             )
             app = create_app(frozen, store, keys, settings)
-            addresses = {"participants": address_of(host, port, public_url), "store": str(store.url), "preview": preview}
+            addresses = {
+                "participants": address_of(host, port, public_url),
+                "store": str(store.url),
+                "preview": preview,
+            }
             _tell(addresses, quiet=quiet, told=told)
             uvicorn.Server(_config(app, host, port)).run(sockets=[open_socket])
 

@@ -8,7 +8,7 @@ import json
 import math
 from typing import Any
 
-from ...design import PairStage, RatingStage, Study, in_language
+from ...design import PairStage, RatingStage, Study, Text, in_language
 from ..flow import Practised
 from ..frozen import Frozen
 from ..practice import PracticeQuestion, is_right
@@ -34,18 +34,22 @@ def consent(frozen: Frozen, language: str, stage: str) -> Part:
         language: of the participant.
         stage: name of the stage they will most probably do.
     """
-    study, texts = frozen.study, load(language)
-    said = study.consent
-    who = texts.fill("consent.who.text", who=said.who or study.name, contact=said.contact or "-")
+    study, texts, said = frozen.study, load(language), frozen.study.consent
+
+    def own(text: Text, ours: str) -> str:
+        return in_language(text, language).strip() or ours
+
+    who, contact = own(said.who, study.name), own(said.contact, "-")
+    kept = texts.fill("consent.kept.text", days=said.delete_after_days)
     parts = [
-        _part(texts["consent.purpose.head"], said.purpose or texts["consent.purpose.text"]),
+        _part(texts["consent.purpose.head"], own(said.purpose, texts["consent.purpose.text"])),
         _part(texts["consent.task.head"], *_task(frozen, stage, texts)),
-        _part(texts["consent.data.head"], said.data or texts["consent.data.text"]),
-        _part(texts["consent.kept.head"], said.kept or texts.fill("consent.kept.text", days=said.delete_after_days)),
-        _part(texts["consent.sharing.head"], said.sharing or texts["consent.sharing.text"]),
-        _part(texts["consent.withdrawal.head"], texts.fill("consent.withdrawal.text", contact=said.contact or "-")),
-        _part(texts["consent.basis.head"], said.basis or texts["consent.basis.text"]),
-        _part(texts["consent.who.head"], who),
+        _part(texts["consent.data.head"], own(said.data, texts["consent.data.text"])),
+        _part(texts["consent.kept.head"], own(said.kept, kept)),
+        _part(texts["consent.sharing.head"], own(said.sharing, texts["consent.sharing.text"])),
+        _part(texts["consent.withdrawal.head"], texts.fill("consent.withdrawal.text", contact=contact)),
+        _part(texts["consent.basis.head"], own(said.basis, texts["consent.basis.text"])),
+        _part(texts["consent.who.head"], texts.fill("consent.who.text", who=who, contact=contact)),
         _part(texts["consent.voluntary.head"], texts["consent.voluntary.text"]),
     ]
     boxes = [texts["consent.boxes.adult"], texts["consent.boxes.agree"]]

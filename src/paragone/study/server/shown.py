@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ...design import PairStage, RatingStage, in_language
 from ..frozen import Frozen, Trial
-from ..pages import PAGES, Page
+from ..pages import PAGES
 from ..practice import PracticeQuestion
-from ..texts import Texts, question_parts
+from ..texts import load, question_parts
 
-__all__ = ["Pane", "Shown", "asked", "panes_of", "shown_practice", "shown_trial"]
+__all__ = ["Pane", "Shown", "asked", "panes_of", "placed", "shown_practice", "shown_trial"]
 
 _KNOWN_ROLES = ("content", "style")
 _SLOTS = "abcdefghijklmnopqrstuvwxyz"
@@ -85,11 +86,11 @@ def _role(factor: str) -> str:
 
 def asked(
     frozen: Frozen,
-    stage: PairStage | RatingStage,
+    stage: str,
     shown: Shown,
     criteria: Sequence[str],
     public: str,
-    texts: Texts,
+    language: str,
     *,
     given: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -97,68 +98,79 @@ def asked(
 
     Args:
         frozen: the version.
-        stage: its settings.
+        stage: the stage's name.
         shown: what the page shows.
         criteria: what is asked, in the participant's order.
         public: the trial's public id.
-        texts: words of the participant's language.
+        language: the participant's.
         given: criterion -> value of what was answered before, with "revision" and "distortions".
     """
+    layout, panes = placed(frozen, stage, shown)
+    return {
+        **_frame(frozen, stage, language),
+        "id": public,
+        "layout": layout,
+        "panes": [_pane(frozen, pane, public, language) for pane in panes],
+        "criteria": [
+            {"id": name, "question": _question(frozen, stage, name, shown.told, language)} for name in criteria
+        ],
+        "text": [] if shown.item is None else _beside(frozen, shown.item, language),
+        "given": dict(given or {}),
+    }
+
+
+def placed(frozen: Frozen, stage: str, shown: Shown) -> tuple[str, list[Pane]]:
+    """Return the layout of a trial's page, and its panes."""
+    layout = PAGES.get(frozen.stages[stage].page).layout(shown.references)
+    return layout, panes_of(shown, layout)
+
+
+@lru_cache(maxsize=256)
+def _frame(frozen: Frozen, name: str, language: str) -> dict[str, Any]:
+    """What all trials of a stage have in common."""
+    stage, texts, pages = frozen.stages[name], load(language), frozen.study.pages
     page = PAGES.get(stage.page)
-    layout = page.layout(shown.references)
-    pages = frozen.study.pages
+    words = list(texts.under("scale.dcr" if page.form == "compared" else "scale.acr").values())
+    scale = page.scale(stage, words)
     pairs = isinstance(stage, PairStage)
     return {
-        "id": public,
         "page": stage.page,
-        "layout": layout,
-        "panes": [_pane(frozen, pane, public, texts) for pane in panes_of(shown, layout)],
-        "criteria": [
-            {"id": name, "question": _question(frozen, stage, page.form, shown, name, texts)} for name in criteria
-        ],
         "third": stage.tie if isinstance(stage, PairStage) and stage.tie != "none" else None,
         "ask": stage.ask if isinstance(stage, PairStage) else "all",
-        "scale": _scale(stage, page, texts),
-        "text": [] if shown.item is None else _beside(frozen, shown.item, texts),
+        "scale": None if scale is None else {**scale._asdict(), "labels": list(scale.labels), "at": list(scale.at)},
         "distortions": []
         if pairs
         else [{"id": d, "label": texts.get(f"distortion.{d}", d)} for d in pages.distortions],
         "zoom": pairs and frozen.study.display.zoom,
         "back": isinstance(stage, RatingStage) and stage.back,
-        "given": dict(given or {}),
     }
 
 
-def _pane(frozen: Frozen, pane: Pane, public: str, texts: Texts) -> dict[str, Any]:
+def _pane(frozen: Frozen, pane: Pane, public: str, language: str) -> dict[str, Any]:
     picture = frozen.pictures[pane.key]
-    role = "reference" if pane.role == "reference" else pane.role
+    side = pane.side if pane.role not in ("left", "right", "item") else None
     return {
         "slot": pane.slot,
-        "role": role,
+        "role": pane.role,
         "side": pane.side,
-        "label": texts.label(role, pane.side if role not in ("left", "right", "item") else None),
+        "label": load(language).label(pane.role, side),
         "w": picture.width,
         "h": picture.height,
         "src": f"/i/{public}/{pane.slot}",
     }
 
 
-def _question(
-    frozen: Frozen, stage: PairStage | RatingStage, form: str, shown: Shown, criterion: str, texts: Texts
-) -> tuple[str, str, str]:
-    if shown.told is not None:
+@lru_cache(maxsize=4096)
+def _question(frozen: Frozen, name: str, criterion: str, told: str | None, language: str) -> tuple[str, str, str]:
+    stage, texts = frozen.stages[name], load(language)
+    if told is not None:
         if isinstance(stage, PairStage):
-            return question_parts(texts[f"check.{shown.told}"])
-        return question_parts(texts.fill("check.value", value=float(shown.told)))
-    own = in_language(frozen.study.pages.questions.get(criterion, ""), texts.language)
-    return texts.question(form, criterion, own=own, asked=frozen.criteria)
+            return question_parts(texts[f"check.{told}"])
+        return question_parts(texts.fill("check.value", value=float(told)))
+    own = in_language(frozen.study.pages.questions.get(criterion, ""), language)
+    return texts.question(PAGES.get(stage.page).form, criterion, own=own, asked=frozen.criteria)
 
 
-def _scale(stage: PairStage | RatingStage, page: Page, texts: Texts) -> dict[str, Any] | None:
-    words = list(texts.under("scale.dcr" if page.form == "compared" else "scale.acr").values())
-    scale = page.scale(stage, words)
-    return None if scale is None else {**scale._asdict(), "labels": list(scale.labels), "at": list(scale.at)}
-
-
-def _beside(frozen: Frozen, item: str, texts: Texts) -> list[list[str]]:
+def _beside(frozen: Frozen, item: str, language: str) -> list[list[str]]:
+    texts = load(language)
     return [[texts.factor(factor), text] for factor, text in frozen.words.get(item, {}).items()]

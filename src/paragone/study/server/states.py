@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from ...design import RatingStage
 from ..flow import Given, Phase, Where, criteria_order
@@ -51,7 +54,7 @@ def state_of(desk: Desk, facts: Facts, now: float, *, way_back: Return | None = 
         "progress": {"done": at.frontier, "of": len(at.sheet.trials) if at.sheet else 0},
         "now": now,
         "device": parts.device(frozen, _plates(desk, facts)),
-        "texts": texts.client,
+        "texts": _client_texts(facts.language),
     }
     if phase == "consent":
         state["consent"] = parts.consent(frozen, facts.language, _likely_stage(facts))
@@ -70,7 +73,7 @@ def state_of(desk: Desk, facts: Facts, now: float, *, way_back: Return | None = 
         state["training"] = _training(desk, facts, texts)
     elif phase == "ready":
         state["ready"] = parts.ready(texts, at.number, at.sessions)
-        state["trials"] = _trials(desk, facts, at.sheet, range(min(1 + AHEAD, len(at.sheet.trials))), texts)
+        state["trials"] = _trials(desk, facts, at.sheet, range(min(1 + AHEAD, len(at.sheet.trials))))
     elif phase in _GOING:
         state |= _going(desk, facts, at.sheet, phase, texts)
     return state
@@ -98,6 +101,12 @@ def done_part(outcome: str, way_back: Return | None, texts: Texts, following: St
     }
 
 
+@lru_cache(maxsize=8)
+def _client_texts(language: str) -> msgspec.Raw:
+    """What the browser needs of a language, as JSON that is made once."""
+    return msgspec.Raw(msgspec.json.encode(load(language).client))
+
+
 def _phase(desk: Desk, at: Where) -> str:
     if desk.settings.preview and at.phase == "done":
         return "preview-end"
@@ -121,13 +130,13 @@ def _cards(desk: Desk, facts: Facts, texts: Texts) -> list[State]:
 def _training(desk: Desk, facts: Facts, texts: Texts) -> State:
     at, frozen = facts.where, facts.frozen
     assert at.lease is not None
-    stage, questions = frozen.stages[at.lease.stage], frozen.practice[at.lease.stage]
+    questions = frozen.practice[at.lease.stage]
     practised = at.training
     assert practised is not None
     shown = []
     for number, question in enumerate(questions):
         public = desk.practice_id(at.lease.id, number)
-        trial = asked(frozen, stage, shown_practice(question), [question.criterion], public, texts)
+        trial = asked(frozen, at.lease.stage, shown_practice(question), [question.criterion], public, facts.language)
         shown.append({**trial, "back": False, "number": number + 1, "of": len(questions)})
     attempts = frozen.study.training.attempts
     open_answers = practised.answers if any(value is not None for value in practised.answers) else practised.before
@@ -145,9 +154,9 @@ def _going(desk: Desk, facts: Facts, sheet: Sheet, phase: str, texts: Texts) -> 
     stage = facts.frozen.stages[sheet.trials[0].stage]
     n = len(sheet.trials)
     end = min(at.frontier + 1 + AHEAD, at.gate if phase == "trial" else n)
-    told["trials"] = _trials(desk, facts, sheet, range(at.frontier, end), texts)
+    told["trials"] = _trials(desk, facts, sheet, range(at.frontier, end))
     if isinstance(stage, RatingStage) and stage.back:
-        told["earlier"] = _trials(desk, facts, sheet, range(at.frontier), texts)
+        told["earlier"] = _trials(desk, facts, sheet, range(at.frontier))
     if phase == "break":
         told["break"] = {"seconds": round(at.remaining, 3)}
     if phase == "questionnaire":
@@ -155,10 +164,9 @@ def _going(desk: Desk, facts: Facts, sheet: Sheet, phase: str, texts: Texts) -> 
     return told
 
 
-def _trials(desk: Desk, facts: Facts, sheet: Sheet, places: range, texts: Texts) -> list[State]:
+def _trials(desk: Desk, facts: Facts, sheet: Sheet, places: range) -> list[State]:
     frozen, lease = facts.frozen, facts.where.lease
     assert lease is not None
-    stage = frozen.stages[lease.stage]
     order = trial_order(facts)
     given: dict[str, list[Given]] = defaultdict(list)
     for (name, _), answer in facts.where.given.items():
@@ -167,11 +175,11 @@ def _trials(desk: Desk, facts: Facts, sheet: Sheet, places: range, texts: Texts)
     return [
         asked(
             frozen,
-            stage,
+            lease.stage,
             shown_trial(trial),
             order,
             public_id(desk.key, lease.id, trial.trial),
-            texts,
+            facts.language,
             given=_given(given.get(trial.trial, [])),
         )
         for trial in shown
