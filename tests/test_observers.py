@@ -52,7 +52,7 @@ def with_truth(frame: pl.DataFrame, *sides: str) -> pl.DataFrame:
 
 
 def test_the_share_of_wins_recovers_the_latent_order() -> None:
-    stage = PairStage(pairs="any", participants=60, trials=60, repeats=0)
+    stage = PairStage(pairs="any", participants=150, trials=60, repeats=0)
     shown = plan(benchmark(), Study(stage=[stage]))
     votes = collect(shown, simulate(shown, truth(), seed=1, observers=Observers(taste_sd=0.2))).votes
     assert votes is not None

@@ -32,6 +32,38 @@ def test_the_bill_counts_trials_minutes_and_people(grid_benchmark: Maker) -> Non
     assert method_style["mean"] == 2 * 312 / 12
     assert "stage 1: 13 sheets, 312 judgements, 26 checks; 26 trials and 4.3 minutes a sheet; invite 20" in bill.text
     assert "all stages together: 6 connected parts" in bill.text
+    assert bill.frame["survives"].to_list() == ["proved", None]
+    assert (
+        "no part falls apart, whichever 1 of 13 sheets are missing (proved: each of the 13 choices was looked at)"
+        in (bill.text)
+    )
+
+
+def test_the_bill_says_what_missing_sheets_do_before_anybody_is_paid(grid_benchmark: Maker) -> None:
+    benchmark = grid_benchmark(6, 3, 4)
+    stage = PairStage(group=["content", "style"], compare="method", participants=40, trials=30, repeats=0)
+    study = Study(stage=[stage])
+    bill = cost(plan(benchmark, study), benchmark, study)
+    cells = bill.exposures.filter(what="method x style").row(0, named=True)
+    assert cells["missing"] == 2
+    assert cells["spread"] <= cells["worst"] < 0.1
+    assert cells["possible"] <= cells["worst"]
+    assert f"{100 * cells['worst']:.1f} % with any 2 sheets missing)" in bill.text
+    items = bill.exposures.filter(what="item").row(0, named=True)
+    # 2,400 showings of 72 items on 40 sheets are 33 or 34 each; an item dealt 34 times, never on two sheets that fail,
+    # has 34 where the mean is 2,280 / 72 = 31.7
+    assert items["possible"] <= items["worst"] <= items["possible"] + 1 / 31
+
+
+def test_sheets_that_hold_a_plan_together_are_told(grid_benchmark: Maker) -> None:
+    benchmark = grid_benchmark()
+    study = Study(stage=[PairStage(pairs="any", participants=2, trials=12, repeats=0, shared=0)])
+    bill = cost(plan(benchmark, study), benchmark, study)
+    assert bill.survival is not None
+    assert bill.survival.verdict == "broken"
+    assert "a part falls apart without some 1 of 2 sheets (found by looking at every choice)" in bill.text
+    alone = Study(stage=[PairStage(pairs="any", participants=1, trials=30, repeats=0, shared=0)])
+    assert "missing" not in cost(plan(benchmark, alone), benchmark, alone).text.splitlines()[1]
 
 
 def test_an_unknown_factor_has_no_exposure(grid_benchmark: Maker) -> None:

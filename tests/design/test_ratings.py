@@ -51,6 +51,17 @@ def test_sessions_hold_what_was_asked_for(
     assert (again["position"] - again["at"] >= stage.repeat_distance).all()
 
 
+def test_sessions_take_their_share_of_every_method(grid_benchmark: Maker) -> None:
+    # 96 items in 4 sessions: 3 of a method's 12 items in each, where chance gives up to 8
+    stage = RatingStage(participants=6, sessions=4, compare="method", group=["content", "style"])
+    benchmark = grid_benchmark(8, 3, 4)
+    main = plan(benchmark, Study(stage=[stage])).frame.filter(pl.col("kind") == "main").join(benchmark.items, on="item")
+    methods = main.group_by("sheet", "method").len()["len"]
+    assert (methods.min(), methods.max()) in ((2, 4), (3, 3))
+    cells = main.group_by("sheet", "method", "style").len()["len"]
+    assert cells.max() <= 2
+
+
 def test_items_are_shared_out_over_the_sessions(grid_benchmark: Maker) -> None:
     # AGIQA-1K: 1,080 items, 5 sessions of 216, each under half an hour at 8.3 s an item
     study = Study(stage=[RatingStage(participants=3, sessions=5, stabilising=0)], seconds_per_trial=8.3)
@@ -94,7 +105,7 @@ def test_a_session_longer_than_minutes_is_refused(grid_benchmark: Maker) -> None
     # 24 items, 2 repeats, 5 stabilising and 1 check at 60 s each: 32 minutes
     stage = RatingStage(participants=2, repeats=2, checks=1, minutes=31.9)
     with pytest.raises(
-        BadConfig, match="a session of 32 trials takes 32.0 minutes at seconds_per_trial = 60, and minu"
+        BadConfig, match=r"a session of 32 trials takes 32\.0 minutes at seconds_per_trial = 60, and minu"
     ):
         plan(grid_benchmark(), Study(stage=[stage], seconds_per_trial=60))
     just = RatingStage(participants=2, repeats=2, checks=1, minutes=32)

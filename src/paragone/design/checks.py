@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from ..benchmark import BROKEN, Benchmark
 from ..errors import BadConfig, BadInput
 
-__all__ = ["BROKEN", "Pool", "check_places", "laid_checks", "pool", "uses_broken"]
+__all__ = ["BROKEN", "SAME_ITEM", "Pool", "check_places", "laid_checks", "pool", "shared_with", "uses_broken"]
 
 Ints = NDArray[np.int64]
 
+SAME_ITEM = 1000
+"""One item shown twice in a row outweighs any number of shared references. Our choice."""
 _TRIES = 20  # our choice: places of a stretch that are tried for a check
 
 
@@ -88,35 +90,53 @@ def check_places(n: int, checks: int, rng: np.random.Generator) -> Ints:
 
 
 def laid_checks(
-    shown: Ints, checks: int, choose: Callable[[int, set[int]], tuple[int, set[int]]], rng: np.random.Generator
+    shown: Ints, checks: int, choose: Callable[[int, set[int]], tuple[int, Ints, int]], rng: np.random.Generator
 ) -> dict[int, int]:
-    """Return where checks go, as `check_places` does, and what each shows, so that no neighbour shows the same item.
+    """Return where checks go, as `check_places` does, and what each shows, so that neighbours share as little as can be.
 
     Args:
-        shown: (n, w) items of the other trials, in order.
+        shown: (n, w) ids of what the other trials show.
         checks: number of checks.
-        choose: from a check's number and the items on the trials before and after it, what it shows and the items in
-            that; it avoids those items where it can.
+        choose: from a check's number and the ids on the trials before and after it, a choice, its ids and how much it
+            shares with them, as in `shared_with`.
         rng: source of the places.
 
     Returns:
-        From each check's place among all n + checks, from 0, to what `choose` gave. Where every place of a stretch
-        has a neighbour with the same item, the last place that was tried stands.
+        From each check's place among all n + checks, from 0, to its choice: of some places of a stretch the one where
+        the choice shares least.
     """
     laid: dict[int, int] = {}
     before: tuple[int, set[int]] = (-1, set())
     for number, stretch in enumerate(_stretches(len(shown), checks)):
+        found: list[tuple[int, int, int, Ints]] = []
         for place in rng.permutation(stretch)[:_TRIES].tolist():
             at = place - number
             near = set(shown[max(0, at - 1) : at + 1].ravel().tolist())
             if before[0] == place - 1:
                 near |= before[1]
-            choice, items = choose(number, near)
-            if not items & near:
+            choice, ids, price = choose(number, near)
+            found.append((price, place, choice, ids))
+            if price == 0:
                 break
+        _, place, choice, ids = min(found, key=lambda one: one[0])
         laid[place] = choice
-        before = (place, items)
+        before = (place, set(ids.tolist()))
     return laid
+
+
+def shared_with(near: set[int], ids: Ints, items: int) -> Ints:
+    """Return how much each of some trials shares with its neighbours.
+
+    Args:
+        near: ids of what the neighbours show.
+        ids: (n, w) ids of what the trials show; the first `items` columns are items, the others references.
+        items: columns that hold items.
+
+    Returns:
+        (n,) references that are near, and `SAME_ITEM` for each item that is.
+    """
+    met = np.isin(ids, list(near))
+    return np.asarray(met[:, :items].sum(axis=1) * SAME_ITEM + met[:, items:].sum(axis=1), dtype=np.int64)
 
 
 def _stretches(n: int, checks: int) -> list[Ints]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .checks import SAME_ITEM
 
 __all__ = ["balanced_sides", "dealt", "ordered", "reserved"]
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-_SAME_ITEM = 1000  # our choice: one item shown twice in a row outweighs any number of shared references
+_TABLE = 1_500  # our choice: trials of a sheet up to which what they share is kept as a table
 
 
 def dealt(pair: Ints, n_sheets: int, rng: np.random.Generator) -> Ints | None:
@@ -48,7 +50,7 @@ def dealt(pair: Ints, n_sheets: int, rng: np.random.Generator) -> Ints | None:
     return sheet
 
 
-def balanced_sides(pair: Ints, counters: Ints, rng: np.random.Generator, *, sweeps: int = 12) -> Flags:
+def balanced_sides(pair: Ints, counters: Ints, rng: np.random.Generator, *, sweeps: int = 10) -> Flags:
     """Return which slots swap sides: sides balance per pair (+-1), and as evenly as can be found for each counter.
 
     Slots of one pair are coupled two by two and take opposite sides, so at most one slot of a pair is left over.
@@ -60,7 +62,7 @@ def balanced_sides(pair: Ints, counters: Ints, rng: np.random.Generator, *, swee
         counters: (m, c, 2) ids of what stands first and second, for c things to balance, for example the item, and the
             method on this sheet; ids are unique over the c things.
         rng: source of couples and of the order of the sweeps.
-        sweeps: passes of the turning over, at most.
+        sweeps: passes of turns that change nothing, each followed by passes of turns that help.
 
     Returns:
         (m,) true where the pair's second item goes to the left.
@@ -102,17 +104,20 @@ def _turned(
     own, effect = key % max(1, n_ids), amount
     balance = np.bincount(own, weights=effect, minlength=n_ids)
     side = np.ones(n_chains)
-    for _ in range(sweeps):
-        turned = False
-        for c in rng.permutation(n_chains).tolist():
+    part, norm = key // max(1, n_ids), np.bincount(key // max(1, n_ids), weights=amount**2, minlength=n_chains)
+    wandering = 0
+    while wandering < sweeps:
+        pull = side * np.bincount(part, weights=effect * balance[own], minlength=n_chains)
+        better = np.flatnonzero(pull > norm)
+        wandering += better.size == 0
+        # Where nothing helps any more, turns that change nothing open ways to turns that help.
+        for c in rng.permutation(better if better.size else np.flatnonzero(pull == norm)).tolist():
             span = slice(bounds[c], bounds[c + 1])
             at, by = own[span], side[c] * effect[span]
-            if float(by @ balance[at]) > float(by @ by):
+            gain = float(by @ balance[at]) - norm[c]
+            if gain > 0 or (gain == 0 and not better.size):
                 balance[at] -= 2 * by
                 side[c] = -side[c]
-                turned = True
-        if not turned:
-            break
     flipped: Ints = np.where(side[chain] > 0, colour, 1 - colour)
     return flipped
 
@@ -198,66 +203,98 @@ def ordered(
 
 
 class _Conflict:
-    """What trials share: `_SAME_ITEM` where they show one item, and one for each reference that both show."""
+    """What trials share: `SAME_ITEM` where they show one item, and one for each reference that both show."""
 
     def __init__(self, shown: Ints, items: int) -> None:
         self._items = shown[:, :items]
-        levels, codes = np.unique(shown[:, items:], return_inverse=True)
-        self._references = np.zeros((len(shown), levels.size), dtype=np.float32)
-        np.put_along_axis(self._references, codes.reshape(len(shown), -1), 1.0, axis=1)
+        self._references = _one_hot(shown[:, items:])
+        self._table: Ints | None = None
+        if len(shown) <= _TABLE:
+            hot = _one_hot(self._items)
+            shared = self._references @ self._references.T + SAME_ITEM * (hot @ hot.T > 0)
+            self._table = shared.astype(np.int64)
 
     def of(self, trial: int) -> Ints:
         """(n,) what each trial shares with this one."""
-        shared = self._references @ self._references[trial]
-        same = np.zeros(len(self._items), dtype=bool)
-        for item in self._items[trial].tolist():
-            same |= (self._items == item).any(axis=1)
-        return np.asarray(shared + _SAME_ITEM * same, dtype=np.int64)
+        if self._table is not None:
+            row: Ints = self._table[trial]
+            return row
+        same = (self._items[:, :, None] == self._items[trial]).any(axis=(1, 2))
+        return np.asarray(self._references @ self._references[trial] + SAME_ITEM * same, dtype=np.int64)
 
     def between(self, one: int, other: int) -> int:
         """What two trials share."""
-        shared = int(self._references[one] @ self._references[other])
-        return shared + _SAME_ITEM * bool(set(self._items[one].tolist()) & set(self._items[other].tolist()))
+        return int(self.of(one)[other])
+
+
+def _one_hot(codes: Ints) -> NDArray[np.float32]:
+    """(n, levels) 1 where a row of the codes has a level."""
+    levels, place = np.unique(codes, return_inverse=True)
+    hot = np.zeros((len(codes), levels.size), dtype=np.float32)
+    np.put_along_axis(hot, place.reshape(codes.shape), 1.0, axis=1)
+    return hot
 
 
 def _repaired(places: Ints, conflict: _Conflict, twice: Ints) -> Ints:
-    """Exchange trials while that keeps an item from standing twice in a row.
+    """Exchange trials while that lets neighbours share less.
 
-    A trial that comes once changes places with another that comes once; of two trials that come twice, both places
-    of one change with both of the other, so that distances stay.
+    A trial that comes once changes places with another that comes once. Where an item still stands twice in a row, a
+    trial that comes twice changes both places with both of another such trial, so that distances stay.
 
     Args:
         places: trial at each place.
         conflict: what trials share.
         twice: the other place of the same trial; -1 where it has none.
     """
-
-    def price(spots: Sequence[int], order: Ints) -> int:
-        at = {edge for spot in spots for edge in (spot - 1, spot) if 0 <= edge < order.size - 1}
-        return sum(conflict.between(int(order[edge]), int(order[edge + 1])) for edge in at)
-
-    def exchanged(one: int, other: int) -> tuple[list[int], Ints]:
-        moved = places.copy()
-        spots = [one, other] if twice[one] < 0 else [one, other, int(twice[one]), int(twice[other])]
-        moved[spots] = places[[spots[i ^ 1] for i in range(len(spots))]]
-        return spots, moved
-
-    places = places.copy()
-    once = np.flatnonzero(twice < 0).tolist()
-    openers = [at for at in range(places.size) if twice[at] > at]
-    for at in range(1, places.size):
-        if conflict.between(int(places[at - 1]), int(places[at])) < _SAME_ITEM:
-            continue
-        for spot in (at, at - 1):
-            spot = spot if twice[spot] < 0 else min(spot, int(twice[spot]))
-            for other in once if twice[spot] < 0 else openers:
-                if other == spot:
-                    continue
-                spots, moved = exchanged(spot, other)
-                if price(spots, moved) < price(spots, places) - _SAME_ITEM / 2:
-                    places = moved
-                    break
-            else:
-                continue
-            break
+    places, once = places.copy(), twice < 0
+    edge = np.array([conflict.between(*two) for two in itertools.pairwise(places.tolist())], dtype=np.int64)
+    for at in np.flatnonzero(edge).tolist():
+        for spot in (at, at + 1):
+            if edge[at] and once[spot]:
+                _exchange_once(places, edge, conflict, once, spot)
+    for at in np.flatnonzero(edge >= SAME_ITEM).tolist():
+        for spot in (at, at + 1):
+            if edge[at] >= SAME_ITEM and not once[spot]:
+                _exchange_twice(places, edge, conflict, twice, min(spot, int(twice[spot])))
     return places
+
+
+def _exchange_once(places: Ints, edge: Ints, conflict: _Conflict, once: Flags, spot: int) -> None:
+    """Give the trial at one place, which comes once, the place of another where that lets neighbours share less."""
+    far = np.flatnonzero(once & (np.abs(np.arange(places.size) - spot) > 1))
+    if not far.size:
+        return
+    around = np.concatenate([[0], edge, [0]])
+    there, here = places[far], conflict.of(int(places[spot]))
+    beside = np.zeros(far.size, dtype=np.int64)
+    for neighbour in (spot - 1, spot + 1):
+        if 0 <= neighbour < places.size:
+            beside += conflict.of(int(places[neighbour]))[there]
+    ends = np.concatenate([[0], here[places], [0]])
+    then = beside + ends[far] + ends[far + 2]
+    gain = around[spot] + around[spot + 1] + around[far] + around[far + 1] - then
+    best = int(gain.argmax())
+    if gain[best] > 0:
+        _exchanged(places, edge, conflict, [(spot, int(far[best]))])
+
+
+def _exchange_twice(places: Ints, edge: Ints, conflict: _Conflict, twice: Ints, spot: int) -> None:
+    """Give a trial that comes twice both places of another, the first such that fewer items stand twice in a row."""
+    for other in np.flatnonzero(twice > np.arange(places.size)).tolist():
+        if other == spot:
+            continue
+        before = int(edge.sum())
+        moves = [(spot, other), (int(twice[spot]), int(twice[other]))]
+        _exchanged(places, edge, conflict, moves)
+        if int(edge.sum()) <= before - SAME_ITEM // 2:
+            return
+        _exchanged(places, edge, conflict, moves)
+
+
+def _exchanged(places: Ints, edge: Ints, conflict: _Conflict, moves: list[tuple[int, int]]) -> None:
+    """Exchange trials in place, and say anew what neighbours share."""
+    for one, other in moves:
+        places[[one, other]] = places[[other, one]]
+    for spot in {near for move in moves for place in move for near in (place - 1, place)}:
+        if 0 <= spot < edge.size:
+            edge[spot] = conflict.between(int(places[spot]), int(places[spot + 1]))

@@ -89,14 +89,17 @@ def across_deck(group: Ints, level: Ints, n_slots: int, n_shared: int, copies: i
     total = (n * n - int((sizes**2).sum())) // 2
     extra = 0 if n_slots >= 2 * total else n_shared * copies
     n_distinct = n_slots - extra
-    if total <= _ENUMERATE and (2 * n_distinct >= total or n <= _FEW):
+    bare = not _steps(n, int(sizes.max())) and 2 * int(sizes.max()) < n
+    if total <= _ENUMERATE and (2 * n_distinct >= total or n <= _FEW or bare):
         matchings = _all_across(group, rng)
     else:
         matchings = _cycles(group, n_distinct, rng)
     pairs = _evened(matchings, group, level, rng)
     head = pairs[: min(n_distinct, len(pairs))]
     if n_components(n, head[:, 0], head[:, 1]) > 1:
-        pairs = _spanning_first(pairs[: max(2 * n, n_distinct)], group)
+        first = pairs[: max(2 * n, n_distinct)]
+        joined = n_components(n, first[:, 0], first[:, 1]) == 1
+        pairs = _spanning_first(first if joined else pairs, group)
     pairs = pairs[np.arange(n_distinct) % len(pairs)]
     a, b = _with_copies(pairs, np.arange(n_distinct) / max(1, n_distinct), n_shared if extra else 0, copies, rng)
     return Deck(a, b, total)
@@ -221,11 +224,15 @@ def _layout(group: Ints, rng: np.random.Generator) -> Ints:
     return np.lexsort((rng.random(group.size), rank[group]))
 
 
+def _steps(n: int, largest: int) -> list[int]:
+    """Steps that visit all n items in turn and never land in a group of at most `largest` neighbours again."""
+    return [s for s in range(largest, n - largest + 1) if gcd(s, n) == 1]
+
+
 def _cycles(group: Ints, n_slots: int, rng: np.random.Generator) -> list[Ints]:
     """At least n_slots pairs: Hamiltonian cycles across groups, each as two matchings, no pair twice if possible."""
     n = group.size
-    largest = int(np.bincount(group).max())
-    steps = [s for s in range(largest, n - largest + 1) if gcd(s, n) == 1]
+    steps = _steps(n, int(np.bincount(group).max()))
     if not steps:
         return _stars(group, n_slots, rng)
     seen: set[int] = set()
@@ -268,7 +275,8 @@ def _stars(group: Ints, n_slots: int, rng: np.random.Generator) -> list[Ints]:
     while sum(map(len, laid)) < n_slots:
         one, other = rng.permutation(big), rng.permutation(rest)
         for turn in range(min(2, rest.size)):
-            pair = np.stack([one, other[(np.arange(big.size) + turn) % rest.size]], axis=1)
+            at = np.arange(max(big.size, rest.size))
+            pair = np.stack([one[at % big.size], other[(at + turn) % rest.size]], axis=1)
             laid.append(pair[:, ::-1] if turn else pair)
     return laid
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from ..benchmark import Benchmark
 from ..errors import BadConfig, BadInput, UnknownName
 from ..plan import Plan
-from .checks import Pool, laid_checks, pool, uses_broken
+from .checks import SAME_ITEM, Pool, laid_checks, pool, shared_with, uses_broken
 from .deal import balanced_sides, dealt, ordered
+from .even import even_repeats, evened, exposure_cells
 from .pairs import Deck, across_deck, n_components, within_deck
 from .ratings import rating_rows
 from .references import beside, hidden_items, with_references
@@ -21,6 +22,9 @@ from .settings import PairStage, RatingStage, Study
 
 __all__ = ["plan"]
 
+_OFFERED = 40  # our choice: pairs of the deck among which an instructed check is chosen
+
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Rows = dict[str, list[object]]
 
@@ -142,10 +146,14 @@ def _pair_rows(
             where="stage.trials",
         )
     low, high = np.minimum(deck.a, deck.b), np.maximum(deck.a, deck.b)
+    cells, weight = exposure_cells(stock.items, stage.compare, stage.group, stage.participants)
+    people = np.arange(stage.participants)
+    shown = np.concatenate([cells[low], cells[high]], axis=1)
+    sheet = evened(sheet, np.unique(pair, return_inverse=True)[1], people, shown, weight, rng)
     counters = _counters(low, high, level, sheet)
     swap = balanced_sides(pair, counters, rng)
     left, right = np.where(swap, high, low), np.where(swap, low, high)
-    return _sheets(stock, stage, name, left, right, sheet, rng), np.stack([left, right], axis=1)
+    return _sheets(stock, stage, name, left, right, sheet, (cells, weight), rng), np.stack([left, right], axis=1)
 
 
 def _deck(stage: PairStage, name: str, group: Ints, level: Ints, linked: Ints, rng: np.random.Generator) -> Deck:
@@ -197,7 +205,14 @@ def _counters(low: Ints, high: Ints, level: Ints, sheet: Ints) -> Ints:
 
 
 def _sheets(
-    stock: Pool, stage: PairStage, name: str, left: Ints, right: Ints, sheet: Ints, rng: np.random.Generator
+    stock: Pool,
+    stage: PairStage,
+    name: str,
+    left: Ints,
+    right: Ints,
+    sheet: Ints,
+    cells: tuple[Ints, Floats],
+    rng: np.random.Generator,
 ) -> Rows:
     items = stock.items["item"].to_numpy()
     references = _reference_ids(stock.items, stage.group)
@@ -208,17 +223,18 @@ def _sheets(
     for number in range(stage.participants):
         mine = np.flatnonzero(sheet == number)
         pairs = np.stack([left[mine], right[mine]], axis=1)
-        price = repeated_before[pairs].sum(axis=1) + rng.random(len(pairs))
-        repeated = np.sort(np.argsort(price, kind="stable")[: stage.n_repeats])
+        before = repeated_before[pairs].sum(axis=1)
+        shown_cells = np.concatenate([cells[0][pairs[:, 0]], cells[0][pairs[:, 1]]], axis=1)
+        repeated = even_repeats(shown_cells, cells[1], stage.n_repeats, before, rng)
         repeated_before += np.bincount(pairs[repeated].ravel(), minlength=items.size)
-        shown = np.concatenate([pairs, references[pairs].reshape(len(pairs), -1)], axis=1)
-        places, is_repeat = ordered(shown, repeated, stage.repeat_distance, rng)
+        places, is_repeat = ordered(_ids(pairs, references), repeated, stage.repeat_distance, rng)
         swapped = np.zeros(len(pairs), dtype=bool)
         swapped[rng.permutation(repeated)[: (repeated.size + number % 2) // 2]] = True
         trials = pairs[places]
         trials = np.where((is_repeat & swapped[places])[:, None], trials[:, ::-1], trials)
         label = f"{name}-{number + 1:0{digits}d}"
-        _emit(rows, stock, stage, name, label, items, trials, places, is_repeat, use_broken, (left, right), number, rng)
+        laid = (trials, places, is_repeat)
+        _emit(rows, stock, stage, name, label, items, laid, references, use_broken, (left, right), number, rng)
     return rows
 
 
@@ -239,25 +255,30 @@ def _emit(
     name: str,
     label: str,
     items: NDArray[np.object_],
-    trials: Ints,
-    places: Ints,
-    is_repeat: NDArray[np.bool_],
+    laid: tuple[Ints, Ints, NDArray[np.bool_]],
+    references: Ints,
     use_broken: bool,
     deck: tuple[Ints, Ints],
     number: int,
     rng: np.random.Generator,
 ) -> None:
     """Append one sheet's rows, checks among them."""
+    trials, places, is_repeat = laid
     sides = rng.permutation(np.arange(stage.checks) + number) % 2
+    trial_ids = _ids(trials, references)
+    offered = np.stack([stock.sound, stock.sound], axis=1) if use_broken else np.stack(deck, axis=1)
 
-    def choose(check: int, near: set[int]) -> tuple[int, set[int]]:
-        if use_broken:
-            chosen = _broken_choice(stock, number * stage.checks + check, near)
-            return chosen, {int(stock.sound[chosen])}
-        chosen = _any_pair(deck, near, rng)
-        return chosen, {int(deck[0][chosen]), int(deck[1][chosen])}
+    def choose(check: int, near: set[int]) -> tuple[int, Ints, int]:
+        k = len(offered)
+        some = (number * stage.checks + check + np.arange(k)) % k if use_broken else rng.integers(0, k, _OFFERED)
+        price = shared_with(near, _ids(offered[some], references), 2)
+        if not use_broken and price.min() >= SAME_ITEM:
+            some = rng.permutation(k)
+            price = shared_with(near, _ids(offered[some], references), 2)
+        best = int(price.argmin())
+        return int(some[best]), _ids(offered[some[best : best + 1]], references)[0], int(price[best])
 
-    checks = laid_checks(trials, stage.checks, choose, rng)
+    checks = laid_checks(trial_ids, stage.checks, choose, rng)
     first: dict[int, str] = {}
     done = checked = 0
     for position in range(1, len(trials) + stage.checks + 1):
@@ -287,18 +308,7 @@ def _emit(
             rows[key].append(value)
 
 
-def _broken_choice(stock: Pool, turn: int, near: set[int]) -> int:
-    """The next broken version in turn whose sound item is not on a neighbouring trial, if there is one."""
-    k = len(stock.broken)
-    turns = [(turn + step) % k for step in range(k)]
-    return next((i for i in turns if int(stock.sound[i]) not in near), turns[0])
-
-
-def _any_pair(deck: tuple[Ints, Ints], near: set[int], rng: np.random.Generator) -> int:
-    """A slot of the stage's deck without an item of the neighbouring trials, if there is one."""
-    left, right = deck
-    for index in map(int, rng.integers(0, left.size, 20)):
-        if int(left[index]) not in near and int(right[index]) not in near:
-            return index
-    apart = np.flatnonzero(~(np.isin(left, list(near)) | np.isin(right, list(near))))
-    return int(rng.choice(apart)) if apart.size else int(rng.integers(left.size))
+def _ids(pairs: Ints, references: Ints) -> Ints:
+    """(k, 2 + 2 f) ids of the items of some pairs, then of their references; no reference has an item's id."""
+    beside = references[pairs].reshape(len(pairs), -1) + len(references)
+    return np.concatenate([pairs, beside], axis=1)

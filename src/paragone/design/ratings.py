@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ..benchmark import shown_reference
 from ..errors import BadConfig
-from .checks import Pool, laid_checks, uses_broken
+from .checks import Pool, laid_checks, shared_with, uses_broken
 from .deal import ordered
+from .even import evened, exposure_cells
 from .settings import RatingStage, at_most_judgements
 
 __all__ = ["rating_rows"]
@@ -71,21 +72,36 @@ def rating_rows(
     sizes = _sizes(stage, name, n, len(hidden))
     what = _Shown([*stock.items["item"].to_list(), *hidden], n, _references(stock, stage, hidden))
     extra = [len(hidden) // stage.sessions + (s < len(hidden) % stage.sessions) for s in range(stage.sessions)][::-1]
-    shown = np.zeros(n)
+    parts = _evened_parts(stock, stage, sizes, rng)
     rows: dict[str, list[object]] = {key: [] for key in _COLUMNS}
     digits = max(3, len(str(stage.participants)))
     use_broken = uses_broken(stage.check, name, len(stock.broken), stage.checks)
     for number in range(stage.participants):
-        mine = rng.permutation(np.lexsort((rng.random(n), shown))[: sum(sizes)])
-        shown[mine] += 1
-        parts = np.split(mine, np.cumsum(sizes)[:-1])
         unmarked = np.split(n + rng.permutation(len(hidden)), np.cumsum(extra)[:-1])
         owner = f"{name}-{number + 1:0{digits}d}"
-        for session, (part, more) in enumerate(zip(parts, unmarked, strict=True), start=1):
+        for session, more in enumerate(unmarked, start=1):
             label = owner if stage.sessions == 1 else f"{owner}-s{session}"
-            both = np.concatenate([part, more])
+            both = np.concatenate([parts[number * stage.sessions + session - 1], more])
             _session(rows, stock, stage, name, owner, label, session, both, what, use_broken, rng)
     return rows
+
+
+def _evened_parts(stock: Pool, stage: RatingStage, sizes: list[int], rng: np.random.Generator) -> list[Ints]:
+    """Items of each participant's sessions, one after another, in random order: each item for about as many participants
+    as any other, and each session with its share of every cell whose exposure is counted."""
+    n, people, shown = stock.items.height, stage.participants, np.zeros(stock.items.height)
+    mine = []
+    for _ in range(people):
+        mine.append(rng.permutation(np.lexsort((rng.random(n), shown))[: sum(sizes)]))
+        shown[mine[-1]] += 1
+    item = np.concatenate(mine)
+    sheet = np.repeat(np.arange(people * stage.sessions), np.tile(sizes, people))
+    if stage.compare or stage.group:
+        cells, weight = exposure_cells(stock.items, stage.compare, stage.group, people * stage.sessions, by_item=False)
+        owner = np.repeat(np.arange(people), stage.sessions)
+        sheet = evened(sheet, item, owner, cells[item], weight, rng)
+    order = np.lexsort((rng.random(item.size), sheet))
+    return np.split(item[order], np.cumsum(np.tile(sizes, people))[:-1])
 
 
 def _references(stock: Pool, stage: RatingStage, hidden: Sequence[str]) -> Ints:
@@ -155,16 +171,18 @@ def _session(
     later = later if later.size > 2 else np.unique(part)
     openers = rng.permutation(later[later != part[places[0]]] if later.size > 1 else later)
     openers = openers[np.arange(stage.stabilising)[::-1] % openers.size]
+    offered = stock.sound if use_broken else np.arange(what.n_items)
+    ids = np.concatenate([offered[:, None], what.references[offered] + len(what.names)], axis=1)
     expected: dict[int, str] = {}
 
-    def choose(number: int, near: set[int]) -> tuple[int, set[int]]:
-        pool = stock.sound if use_broken else np.arange(what.n_items)
-        apart = np.flatnonzero(~np.isin(pool, list(near)))
-        chosen = int(rng.choice(apart)) if apart.size else int(rng.integers(pool.size))
+    def choose(number: int, near: set[int]) -> tuple[int, Ints, int]:
         expected[number] = _expected(stage, use_broken, rng)
-        return chosen, {int(pool[chosen])}
+        price = shared_with(near, ids, 1)
+        best = int((price + rng.random(price.size)).argmin())
+        return best, ids[best], int(price[best])
 
-    checks = laid_checks(part[places][:, None], stage.checks, choose, rng)
+    pictures = np.concatenate([part[:, None], what.references[part] + len(what.names)], axis=1)
+    checks = laid_checks(pictures[places], stage.checks, choose, rng)
     answers = [expected[number] for number in range(stage.checks)]
     first: dict[int, str] = {}
     done = checked = 0
