@@ -7,11 +7,11 @@ import json
 
 import pytest
 import sqlalchemy as sa
-from store_world import Small, sha
 
 from paragone.study.store import answers, claims, people
 from paragone.study.store.answers import NewAnswer
 from paragone.study.store.tables import answer
+from store_world import Small, sha
 
 ROW = NewAnswer("c1", "t1", "content", 0, "left", 3.25, '{"onset_ms": 12.5}')
 
@@ -145,7 +145,9 @@ def test_when_a_lease_was_seen_is_kept_to_five_seconds(small: Small, lease: clai
 
 
 def test_text_of_any_kind_comes_back_whole(small: Small, lease: claims.Lease) -> None:
-    odd = ROW._replace(trial="t'; DROP TABLE answer; --", criterion="内容 %s :x ?", body='{"a": "\\u0000 \U0001f3a8 %(x)s"}')
+    odd = ROW._replace(
+        trial="t'; DROP TABLE answer; --", criterion="内容 %s :x ?", body='{"a": "\\u0000 \U0001f3a8 %(x)s"}'
+    )
     assert _put(small, lease, odd) == ["stored"]
     assert _put(small, lease, odd) == ["known"]
     (stored,) = small.read(answers.of_lease, lease.id)

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from store_world import Small
 
 from paragone.errors import BadInput, NotFound, StoreError, StoreFull
 from paragone.study.store import Store, events
 from paragone.study.store.tables import answer, event
+from store_world import Small
 
 
 def _event(kind: str, **more: Any) -> Callable[[sa.Connection], str]:

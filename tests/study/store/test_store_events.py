@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from store_world import Small
 
 from paragone.study.store import events
+from store_world import Small
 
 
 def test_events_come_back_in_order_and_whole(small: Small) -> None:

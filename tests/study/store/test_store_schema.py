@@ -15,16 +15,16 @@ from paragone.study.store.schema import migrate, revision_of
 from paragone.study.store.tables import METADATA
 
 
-def test_migrations_end_where_the_tables_are(store_url: str) -> None:
-    engine = sa.create_engine(store_url, poolclass=sa.pool.NullPool)
+def test_migrations_end_where_the_tables_are(empty_url: str) -> None:
+    engine = sa.create_engine(empty_url, poolclass=sa.pool.NullPool)
     with engine.begin() as c:
         migrate(c)
         assert compare_metadata(MigrationContext.configure(c, opts={"compare_type": True}), METADATA) == []
 
 
-def test_checks_and_constraints_are_those_of_the_tables(store_url: str) -> None:
+def test_checks_and_constraints_are_those_of_the_tables(empty_url: str) -> None:
     """What alembic's comparison does not look at."""
-    engine = sa.create_engine(store_url, poolclass=sa.pool.NullPool)
+    engine = sa.create_engine(empty_url, poolclass=sa.pool.NullPool)
     with engine.begin() as c:
         migrate(c)
         seen = sa.inspect(c)
@@ -38,8 +38,8 @@ def test_checks_and_constraints_are_those_of_the_tables(store_url: str) -> None:
                 assert {row["name"] for row in rows} == named, (table.name, kind)
 
 
-def test_migrations_go_up_and_down_and_up(store_url: str) -> None:
-    engine = sa.create_engine(store_url, poolclass=sa.pool.NullPool)
+def test_migrations_go_up_and_down_and_up(empty_url: str) -> None:
+    engine = sa.create_engine(empty_url, poolclass=sa.pool.NullPool)
     with engine.begin() as c:
         migrate(c)
         head = revision_of(c)
@@ -54,33 +54,33 @@ def test_migrations_go_up_and_down_and_up(store_url: str) -> None:
         assert revision_of(c) == head
 
 
-def test_a_newer_schema_is_refused(store_url: str) -> None:
-    Store.open(store_url).close()
-    engine = sa.create_engine(store_url, poolclass=sa.pool.NullPool)
+def test_a_newer_schema_is_refused(empty_url: str) -> None:
+    Store.open(empty_url).close()
+    engine = sa.create_engine(empty_url, poolclass=sa.pool.NullPool)
     with engine.begin() as c:
         c.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
     for read_only in (False, True):
         with pytest.raises(BadInput, match="its schema '9999' is newer than this paragone knows; install the version"):
-            Store.open(store_url, read_only=read_only)
+            Store.open(empty_url, read_only=read_only)
 
 
-def test_an_older_schema_cannot_be_read_until_it_was_written(store_url: str) -> None:
-    engine = sa.create_engine(store_url, poolclass=sa.pool.NullPool)
+def test_an_older_schema_cannot_be_read_until_it_was_written(empty_url: str) -> None:
+    engine = sa.create_engine(empty_url, poolclass=sa.pool.NullPool)
     with engine.begin() as c:
         migrate(c)
         migrate(c, "base")
     with pytest.raises(BadInput, match="its schema is older than this paragone; open it for writing once"):
-        Store.open(store_url, read_only=True)
-    Store.open(store_url).close()
-    Store.open(store_url, read_only=True).close()
+        Store.open(empty_url, read_only=True)
+    Store.open(empty_url).close()
+    Store.open(empty_url, read_only=True).close()
 
 
-def test_a_database_of_somebody_else_is_refused(store_url: str) -> None:
-    engine = sa.create_engine(store_url, poolclass=sa.pool.NullPool)
+def test_a_database_of_somebody_else_is_refused(empty_url: str) -> None:
+    engine = sa.create_engine(empty_url, poolclass=sa.pool.NullPool)
     with engine.begin() as c:
         c.execute(sa.text("CREATE TABLE customers (id INTEGER)"))
     with pytest.raises(BadInput, match="a database with other tables in it; name an empty one"):
-        Store.open(store_url)
+        Store.open(empty_url)
 
 
 def test_two_workers_that_start_together_do_not_collide(postgres: object) -> None:

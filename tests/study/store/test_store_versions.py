@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from store_world import LEASES, Small
-
 from paragone.study.store import claims, versions
 from paragone.study.store.tables import lease
+from store_world import LEASES, Small
 
 PLAN = b"trial,sheet\n1,a\n"
 
