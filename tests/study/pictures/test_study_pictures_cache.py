@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from paragone.errors import BadImage, BadTable, NotFound
-from paragone.study.pictures.cache import PictureCache, digest_table, profiles
+from paragone.study.pictures.cache import PictureCache, digest_table, profile_warnings, profiles
 from paragone.study.pictures.sanitise import sanitised
 
 
@@ -153,3 +153,15 @@ def test_a_gamma_without_srgb_and_mixed_profiles_are_warned_of(picture: Callable
     assert mixed.startswith("pictures have 2 different colour profiles (2 sRGB, 1 gAMA 0.45455);")
     assert gamma.startswith("1 of 3 pictures, for example '")
     assert "c.png', have a gAMA or cHRM chunk and no sRGB one;" in gamma
+
+
+def test_each_kind_of_colour_is_counted_and_srgb_is_the_same_as_none() -> None:
+    assert profile_warnings({"a": "untagged", "b": "sRGB"}) == []
+    assert profile_warnings({}) == []
+    said = {f"{n}.png": f"ICC 'Camera {n}' 0000000{n}" for n in range(8)}
+    (line,) = profile_warnings(said)
+    assert line.startswith("pictures have 8 different colour profiles (1 ICC 'Camera 0' 00000000, ")
+    assert ", and 2 more kinds); browsers show each in its own way" in line
+    assert profile_warnings({"a": "cICP 9/16/0/1"})[-1].startswith(
+        "1 of 1 pictures, for example 'a', have a cICP chunk"
+    )

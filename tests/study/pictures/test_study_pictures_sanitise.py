@@ -20,7 +20,7 @@ from paragone.images import decode_image, to_uint8
 from paragone.study.pictures import sanitise
 from paragone.study.pictures.icc import colour_only, described
 from paragone.study.pictures.png import SIGNATURE, read_png
-from paragone.study.pictures.sanitise import look, png_bytes, sanitised, sanitised_bytes
+from paragone.study.pictures.sanitise import look, png_bytes, rgb, sanitised, sanitised_bytes
 
 NOISE = np.random.default_rng(0).integers(0, 256, (24, 32, 3), dtype=np.uint8)
 PROMPT = "a portrait of Ada, oil on canvas Steps: 20, Model: secret-diffusion-v9"
@@ -399,3 +399,16 @@ def test_written_pixels_take_the_colour_of_another_picture() -> None:
     assert names(made)[:3] == [b"IHDR", b"gAMA", b"cHRM"]
     np.testing.assert_array_equal(shown(made), NOISE)
     assert names(png_bytes(NOISE)) == [b"IHDR", b"IDAT", b"IEND"]
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "LA", "RGB", "RGBA", "I;16"])
+def test_a_sanitised_picture_decodes_to_colour(mode: str) -> None:
+    image = Image.fromarray(NOISE[..., 0].astype(np.uint16) * 257) if mode == "I;16" else Image.fromarray(NOISE)
+    raw = saved(image if mode == "I;16" else image.convert("L").convert(mode) if mode == "LA" else image.convert(mode))
+    np.testing.assert_array_equal(rgb(sanitised_bytes(raw).bytes), to_uint8(decode_image(raw)))
+
+
+def test_of_a_phone_picture_with_a_preview_the_first_is_shown() -> None:
+    image = Image.fromarray(NOISE)
+    raw = saved(image, "MPO", save_all=True, append_images=[Image.fromarray(255 - NOISE)], quality=95)
+    np.testing.assert_array_equal(shown(sanitised_bytes(raw).bytes), to_uint8(decode_image(raw)))

@@ -5,7 +5,7 @@ trials and pictures. `instructed` draws what to choose into the pictures of a ch
 and judges their answers, `cards` holds the examples of the tutorials.
 """
 
-from .cache import Digest, PictureCache, digest_table, profiles
+from .cache import Digest, PictureCache, digest_table, profile_warnings, profiles
 from .cards import Card, tutorial_cards, tutorial_picture
 from .opaque import picture_etag, public_id, same
 from .plates import Plate, Vision, choices, plate, plate_set, score
@@ -25,6 +25,7 @@ __all__ = [
     "picture_etag",
     "plate",
     "plate_set",
+    "profile_warnings",
     "profiles",
     "public_id",
     "same",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple, TypeVar
@@ -14,7 +14,7 @@ from ...images import read_bytes
 from .icc import SRGB
 from .sanitise import look, sanitised_bytes
 
-__all__ = ["Digest", "PictureCache", "digest_table", "profiles"]
+__all__ = ["Digest", "PictureCache", "digest_table", "profile_warnings", "profiles"]
 
 _Path = TypeVar("_Path", str, Path)
 _DOORS = 16  # so many different pictures may be prepared at once
@@ -138,22 +138,30 @@ def digest_table(paths: Iterable[_Path], *, folder: Path = Path(), decode: bool 
 
 
 def profiles(paths: Iterable[str | Path], *, folder: Path = Path()) -> list[str]:
-    """Return warnings about colour: pictures that browsers will show otherwise than the rest.
-
-    Pictures without colour information are shown as sRGB and count as such.
+    """Return the warnings of `profile_warnings` for picture files.
 
     Args:
         paths: picture files that can be shown.
         folder: what relative paths are relative to.
 
-    Returns:
-        Lines for the researcher; none where all pictures are sRGB.
-
     Raises:
         NotFound: no such file.
         BadImage: it cannot be shown.
     """
-    said = {str(path): look(read_bytes(folder / path), where=str(path)).profile for path in paths}
+    return profile_warnings({str(path): look(read_bytes(folder / path), where=str(path)).profile for path in paths})
+
+
+def profile_warnings(said: Mapping[str, str]) -> list[str]:
+    """Return warnings about colour: pictures that browsers will show otherwise than the rest.
+
+    Pictures without colour information are shown as sRGB and count as such.
+
+    Args:
+        said: name of each picture to what its file says about colour, as in `Picture.profile`.
+
+    Returns:
+        Lines for the researcher; none where all pictures are sRGB.
+    """
     counts = Counter(SRGB if profile == "untagged" else profile for profile in said.values())
     lines = []
     if len(counts) > 1:
@@ -177,5 +185,5 @@ def profiles(paths: Iterable[str | Path], *, folder: Path = Path()) -> list[str]
     return lines
 
 
-def _some(some: list[str], every: dict[str, str]) -> str:
+def _some(some: list[str], every: Mapping[str, str]) -> str:
     return f"{len(some)} of {len(every)} pictures, for example '{some[0]}', have"

@@ -21,8 +21,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from ...design.pages import LANGUAGES
 from ...errors import BadImage, BadInput, UnknownName
-from ...images import decode_image, to_uint8
-from .sanitise import png_bytes
+from .sanitise import png_bytes, rgb
 from .strokes import distance, laid_out
 
 __all__ = ["MIN_SIDE", "instructed"]
@@ -72,7 +71,7 @@ def instructed(png: bytes, expected: str, language: str, *, where: str = "pictur
     """
     if language not in LANGUAGES:
         raise UnknownName.among(language, LANGUAGES, "language")
-    pixels = to_uint8(decode_image(png, where=where))
+    pixels = rgb(png, where=where)
     height, width = pixels.shape[:2]
     if min(height, width) < MIN_SIDE:
         raise BadImage(

@@ -33,7 +33,7 @@ from ...images import decode_image, read_bytes, to_uint8
 from .icc import colour_only, described
 from .png import SIGNATURE, Png, packed, profile_chunk, read_png
 
-__all__ = ["MAX_BYTES", "MAX_PIXELS", "Looks", "Picture", "look", "png_bytes", "sanitised", "sanitised_bytes"]
+__all__ = ["MAX_BYTES", "MAX_PIXELS", "Looks", "Picture", "look", "png_bytes", "rgb", "sanitised", "sanitised_bytes"]
 
 MAX_PIXELS = 64_000_000
 """Largest picture that is shown; our choice: eight 4K screens, and 192 MB once decoded in the participant's browser."""
@@ -41,6 +41,7 @@ MAX_PIXELS = 64_000_000
 MAX_BYTES = 64 << 20
 """Largest file that is shown, 64 MiB; our choice: at 10 Mbit/s it takes a minute to load."""
 
+_PACKING = 4  # of 9: a third of the time of Pillow's 6, and files about 5 % larger
 _READ = ("AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "MPO", "PNG", "PPM", "TIFF", "WEBP")
 _DAMAGED = (
     OSError,
@@ -151,10 +152,25 @@ def png_bytes(pixels: NDArray[np.uint8], *, like: bytes = b"") -> bytes:
         like: a sanitised PNG whose colour information the new one gets, if it has as many colour channels; empty: none.
     """
     memory = io.BytesIO()
-    Image.fromarray(pixels).save(memory, format="PNG")
+    Image.fromarray(pixels).save(memory, format="PNG", compress_level=_PACKING)
     made = read_png(memory.getvalue(), where="picture")
     model = read_png(like, where="picture") if like else made
     return packed(made, colour=model.colour if model.grey == made.grey else ())
+
+
+def rgb(png: bytes, *, where: str = "picture") -> NDArray[np.uint8]:
+    """Decode a sanitised PNG to 8-bit colour.
+
+    Returns:
+        (h, w, 3) uint8.
+
+    Raises:
+        BadImage: it cannot be decoded.
+    """
+    with _opened(png, where) as image:
+        if image.mode in ("1", "L", "P", "RGB") and "transparency" not in image.info:
+            return np.asarray(image.convert("RGB"))
+    return to_uint8(decode_image(png, where=where))
 
 
 def _chunks(raw: bytes, where: str) -> Png | None:
