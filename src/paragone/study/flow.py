@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..design import PairStage, RatingStage, Study
+from .cards import cards_of
 from .frozen import Frozen, Sheet, Trial
 from .practice import BROKEN_WITHIN, INSTRUCTED_WITHIN, is_right
 
@@ -222,18 +223,13 @@ def _before(
     if number == 1:
         if "instructions" not in did:
             return "instructions", None
-        if has_tutorial(frozen.study) and "tutorial" not in did:
+        if "tutorial" not in did and cards_of(frozen, stage):
             return "tutorial", None
         if frozen.practice.get(stage):
             training = practised(frozen, stage, here)
             if not training.passed:
                 return "training", training
     return "ready", None
-
-
-def has_tutorial(study: Study) -> bool:
-    """Whether there is anything to show before the training."""
-    return study.tutorial.kind != "none" or bool(study.tutorial.example)
 
 
 def practised(frozen: Frozen, stage: str, events: Iterable[Happened]) -> Practised:

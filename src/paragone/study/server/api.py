@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import anyio.to_thread
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
-from ..pictures import picture_etag
-from ..pictures.instructed import instructed
 from ..texts import load
 from . import models, steps
-from .desk import Desk, Sitting, look
+from .desk import Desk, look
 from .entry import token_sha256_of
-from .hot import held_token, seated
+from .hot import held_token
 from .refusals import Refusal
-from .shown import Pane, placed, shown_practice, shown_trial
-from .states import AHEAD, done_part, state_of
+from .states import done_part, state_of
+from .stimuli import picture_answer
 
 __all__ = ["participant_router"]
 
 _JSON = "application/json"
-_PICTURE_HEADERS = {"cache-control": "private, max-age=86400, immutable"}
 _encode = msgspec.json.encode
 
 
@@ -78,7 +74,7 @@ def participant_router(desk: Desk) -> APIRouter:
     )
     async def picture(request: Request, public: str, slot: str) -> Response:
         """A picture of a trial that is served now."""
-        return await _picture(desk, request, public, slot)
+        return await picture_answer(desk, request, public, slot)
 
     return router
 
@@ -141,59 +137,3 @@ def _finished(desk: Desk, done: steps.Done) -> dict[str, Any]:
     if at.outcome is None and at.sheet is not None:
         following = {"at": at.until if at.until is not None else desk.clock(), "session": at.number}
     return done_part(at.outcome or "completed", done.back, load(facts.language), following)
-
-
-async def _picture(desk: Desk, request: Request, public: str, slot: str) -> Response:
-    token = token_sha256_of(request.headers)
-    sitting = desk.sitting(token)
-    pane = None if sitting is None else _pane(sitting, public, slot)
-    if sitting is None or pane is None:
-        sitting = await seated(desk, token)
-        pane = _pane(sitting, public, slot)
-        if pane is None:
-            raise Refusal(404, "not-found")
-    picture = sitting.frozen.pictures[pane.key]
-    told = _told(sitting, public) if pane.told else None
-    variant = f"{picture.sha256}\n{told}\n{sitting.language}" if told is not None else picture.sha256
-    etag = picture_etag(desk.key, f"{public}/{slot}", variant)
-    headers = {**_PICTURE_HEADERS, "etag": etag}
-    if etag in [given.strip() for given in request.headers.get("if-none-match", "").split(",")]:
-        return Response(status_code=304, headers=headers)
-    path, language = desk.folder / picture.path, sitting.language
-
-    def made() -> bytes:
-        plain = desk.pictures.picture(path, picture.sha256)
-        if told is None:
-            return plain
-        return desk.pictures.made(variant, lambda: instructed(plain, told, language, where=picture.path))
-
-    return Response(await anyio.to_thread.run_sync(made), headers=headers, media_type="image/png")
-
-
-def _pane(sitting: Sitting, public: str, slot: str) -> Pane | None:
-    """The pane of that name, where it is served now."""
-    place = sitting.index.get(public)
-    name = sitting.lease.stage
-    if place is not None:
-        if not _served(sitting, place, back=getattr(sitting.frozen.stages[name], "back", False)):
-            return None
-        shown = shown_trial(sitting.trials[place])
-    else:
-        kind, number = sitting.others.get(public, ("", 0))
-        if kind != "practice" or sitting.phase != "training":
-            return None
-        shown = shown_practice(sitting.frozen.practice[name][number])
-    return next((pane for pane in placed(sitting.frozen, name, shown)[1] if pane.slot == slot), None)
-
-
-def _served(sitting: Sitting, place: int, *, back: bool) -> bool:
-    if sitting.phase not in ("ready", "trial", "break", "questionnaire", "finish"):
-        return False
-    return place <= sitting.frontier + AHEAD and (back or place >= sitting.frontier)
-
-
-def _told(sitting: Sitting, public: str) -> str | None:
-    place = sitting.index.get(public)
-    if place is not None:
-        return sitting.trials[place].expected
-    return sitting.frozen.practice[sitting.lease.stage][sitting.others[public][1]].expected

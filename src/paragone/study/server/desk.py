@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from ..cards import cards_of
 from ..flow import Given, Happened, Held, Where, where
 from ..frozen import Frozen, Trial
-from ..pictures import public_id
-from ..pictures.cache import PictureCache
+from ..pictures import PictureCache, Plate, plate_set, public_id
 from ..store import Store, answers, claims, events, people, versions
 from .limits import Limits
 from .profiles import Profile
@@ -213,9 +213,18 @@ class Desk:
         """Public id of a colour-vision plate."""
         return public_id(self.key, lease, f"{_PLATE}{number}")
 
+    @staticmethod
+    def plates(frozen: Frozen) -> list[Plate]:
+        """The colour-vision plates of a study, the same for everybody; none: it shows none."""
+        return plate_set(frozen.study.seed, frozen.study.display.plates)
+
     def _others(self, lease: claims.Lease, frozen: Frozen) -> dict[str, tuple[str, int]]:
-        questions = range(len(frozen.practice.get(lease.stage, ())))
-        return {self.practice_id(lease.id, n): ("practice", n) for n in questions}
+        kinds = (
+            ("practice", self.practice_id, len(frozen.practice.get(lease.stage, ()))),
+            ("tutorial", self.tutorial_id, len(cards_of(frozen, lease.stage))),
+            ("plate", self.plate_id, frozen.study.display.plates),
+        )
+        return {name(lease.id, n): (kind, n) for kind, name, count in kinds for n in range(count)}
 
 
 _NEWS = sa.text(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 from fastapi import APIRouter, Request, Response
 
+from ..pages import PAGES
 from .desk import Desk
 from .refusals import Refusal
 
@@ -41,9 +42,10 @@ def shell_router(desk: Desk) -> APIRouter:
 
     @router.get("/static/{name}", include_in_schema=False)
     async def static(request: Request, name: str) -> Response:
-        if name not in kept or name == _PAGE:
+        file = kept.get(name) or _script(desk, name)
+        if file is None or name == _PAGE:
             raise Refusal(404, "not-found")
-        return _answer(kept[name], request, _HEADERS)
+        return _answer(file, request, _HEADERS)
 
     @router.get("/favicon.ico", include_in_schema=False)
     async def icon(request: Request) -> Response:
@@ -64,9 +66,20 @@ def _files() -> Mapping[str, _File]:
     for entry in files("paragone.study").joinpath("web").iterdir():
         kind = _TYPES.get(entry.name.rpartition(".")[2])
         if kind is not None and entry.is_file():
-            content = entry.read_bytes()
-            found[entry.name] = _File(content, kind, f'"{hashlib.sha256(content).hexdigest()[:20]}"')
+            found[entry.name] = _file(entry.read_bytes(), kind)
     return found
+
+
+def _script(desk: Desk, name: str) -> _File | None:
+    """The script of a page kind that others brought along, while the study that is served asks with it."""
+    page = name.removeprefix("page-").removesuffix(".js")
+    if f"page-{page}.js" != name or page not in {stage.page for stage in desk.frozen.study.stage}:
+        return None
+    return _file(PAGES.get(page).script(), _TYPES["js"])
+
+
+def _file(content: bytes, kind: str) -> _File:
+    return _File(content, kind, f'"{hashlib.sha256(content).hexdigest()[:20]}"')
 
 
 def _answer(file: _File, request: Request, headers: Mapping[str, str]) -> Response:

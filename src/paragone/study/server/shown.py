@@ -7,12 +7,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ...design import PairStage, RatingStage, in_language
+from ..cards import TutorialCard
 from ..frozen import Frozen, Trial
 from ..pages import PAGES
+from ..pictures import tutorial_picture
 from ..practice import PracticeQuestion
-from ..texts import load, question_parts
+from ..texts import load, paragraphs, question_parts
 
-__all__ = ["Pane", "Shown", "asked", "panes_of", "placed", "shown_practice", "shown_trial"]
+__all__ = ["Pane", "Shown", "asked", "panes_of", "placed", "shown_card", "shown_practice", "shown_trial"]
 
 _KNOWN_ROLES = ("content", "style")
 _SLOTS = "abcdefghijklmnopqrstuvwxyz"
@@ -169,6 +171,53 @@ def _question(frozen: Frozen, name: str, criterion: str, told: str | None, langu
         return question_parts(texts.fill("check.value", value=float(told)))
     own = in_language(frozen.study.pages.questions.get(criterion, ""), language)
     return texts.question(PAGES.get(stage.page).form, criterion, own=own, asked=frozen.criteria)
+
+
+def shown_card(frozen: Frozen, stage: str, card: TutorialCard, public: str, language: str) -> dict[str, Any]:
+    """Return a card of the tutorial as the browser gets it.
+
+    Args:
+        frozen: the version.
+        stage: the stage's name.
+        card: the card.
+        public: its public id.
+        language: the participant's.
+    """
+    texts = load(language)
+    if card.name is None:
+        head, text, why = (
+            texts["client.head.tutorial"],
+            in_language(card.text, language),
+            in_language(card.why, language),
+        )
+    else:
+        head, text, why = (texts[f"tutorial.{card.name}.{part}"] for part in ("head", "text", "why"))
+    told = paragraphs(text)
+    if card.words:
+        told.append(f"{texts.factor('keywords')}: {in_language(card.words, language)}")
+    question = None
+    if card.criterion:
+        before, word, after = _question(frozen, stage, card.criterion, None, language)
+        question = f"{before}*{word}*{after}" if word else before
+    panes = [
+        {
+            "slot": _SLOTS[place],
+            "role": role if role in ("left", "right", "item") else _role(role),
+            "side": None,
+            "label": texts.label(role),
+            "w": size[0],
+            "h": size[1],
+            "src": f"/i/{public}/{_SLOTS[place]}",
+        }
+        for place, (role, key) in enumerate(card.pictures)
+        if (size := _size(frozen, card, key))
+    ]
+    return {"head": head, "text": told, "panes": panes, "question": question, "answer": card.answer, "why": why}
+
+
+def _size(frozen: Frozen, card: TutorialCard, key: str) -> tuple[int, int]:
+    picture = tutorial_picture(key) if card.name is not None else frozen.pictures[key]
+    return picture.width, picture.height
 
 
 def _beside(frozen: Frozen, item: str, language: str) -> list[list[str]]:

@@ -10,14 +10,16 @@ from typing import Any
 import msgspec
 
 from ...design import RatingStage
+from ..cards import cards_of
 from ..flow import Given, Phase, Where, criteria_order
 from ..frozen import Sheet
-from ..pictures import public_id
+from ..pictures import choices, public_id
+from ..pictures.plates import SIDE
 from ..texts import Texts, load
 from . import parts
 from .desk import Desk, Facts
 from .profiles import Return
-from .shown import asked, shown_practice, shown_trial
+from .shown import asked, shown_card, shown_practice, shown_trial
 
 __all__ = ["AHEAD", "State", "done_part", "state_of", "trial_order"]
 
@@ -53,7 +55,7 @@ def state_of(desk: Desk, facts: Facts, now: float, *, way_back: Return | None = 
         "session": {"number": at.number, "of": at.sessions},
         "progress": {"done": at.frontier, "of": len(at.sheet.trials) if at.sheet else 0},
         "now": now,
-        "device": parts.device(frozen, _plates(desk, facts)),
+        "device": parts.device(frozen, _plates(desk, facts) if phase == "device" else []),
         "texts": _client_texts(facts.language),
     }
     if phase == "consent":
@@ -68,7 +70,7 @@ def state_of(desk: Desk, facts: Facts, now: float, *, way_back: Return | None = 
     if phase == "instructions":
         state["instructions"] = parts.instructions(frozen, facts.language, stage)
     elif phase == "tutorial":
-        state["tutorial"] = {"cards": _cards(desk, facts, texts)}
+        state["tutorial"] = {"cards": _cards(desk, facts)}
     elif phase == "training":
         state["training"] = _training(desk, facts, texts)
     elif phase == "ready":
@@ -120,11 +122,21 @@ def _likely_stage(facts: Facts) -> str:
 
 
 def _plates(desk: Desk, facts: Facts) -> list[State]:
-    return []
+    if facts.lease is None:
+        return []
+    return [
+        {"id": desk.plate_id(facts.lease.id, n), "w": SIDE, "h": SIDE, "choices": choices(plate)}
+        for n, plate in enumerate(desk.plates(facts.frozen))
+    ]
 
 
-def _cards(desk: Desk, facts: Facts, texts: Texts) -> list[State]:
-    return []
+def _cards(desk: Desk, facts: Facts) -> list[State]:
+    assert facts.lease is not None
+    stage, lease = facts.lease.stage, facts.lease.id
+    return [
+        shown_card(facts.frozen, stage, card, desk.tutorial_id(lease, n), facts.language)
+        for n, card in enumerate(cards_of(facts.frozen, stage))
+    ]
 
 
 def _training(desk: Desk, facts: Facts, texts: Texts) -> State:

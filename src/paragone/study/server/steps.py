@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple
 import sqlalchemy as sa
 
 from ..flow import Checked, Given, Phase, checked
+from ..pictures import score
+from ..pictures.plates import NOTHING
 from ..store import answers, claims, events, people
 from ..store.tables import event, participant
 from . import models
@@ -136,7 +138,32 @@ def _body(desk: Desk, facts: Facts, taken: models.AnyStep) -> dict[str, Any] | N
         return {"answers": dict(taken.body.answers), "remark": taken.body.remark if study.questionnaire.remark else ""}
     if isinstance(taken, models.BreakStep):
         return {"began": at.began}
+    if isinstance(taken, models.DeviceStep):
+        return _screen(desk, facts, dict(taken.body))
     return dict(taken.body) if isinstance(taken.body, dict) else {}
+
+
+def _screen(desk: Desk, facts: Facts, told: dict[str, Any]) -> dict[str, Any] | None:
+    """What is kept of a screen: what the browser tells, and the answers to colour-vision plates by their number."""
+    answered = told.pop("plates", None) or {}
+    shown = desk.plates(facts.frozen)
+    if facts.lease is None or not isinstance(answered, dict):
+        return None
+    places = {desk.plate_id(facts.lease.id, n): n for n in range(len(shown))}
+    if not set(answered) <= set(places):
+        return None
+    given: list[str | None] = [None] * len(shown)
+    for public, value in answered.items():
+        given[places[public]] = None if value is None else str(value) or NOTHING
+    if not shown:
+        return told
+    seen = score(shown, given)
+    plates = {str(n): value for n, value in enumerate(given) if value is not None}
+    return {
+        **told,
+        "plates": plates,
+        "vision": {"outcome": seen.outcome, "right": seen.right, "answered": seen.answered},
+    }
 
 
 def open_stages(facts: Facts, c: sa.Connection) -> list[str]:

@@ -1,0 +1,63 @@
+"""Cards of the tutorial: which examples a stage shows before the training, ours and the study's own."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..design import PairStage, Text
+from ..design.pages import Example
+from .frozen import Frozen
+from .pictures.cards import tutorial_cards
+
+__all__ = ["TutorialCard", "cards_of"]
+
+
+class TutorialCard(NamedTuple):
+    """One card."""
+
+    name: str | None
+    """Its texts are `tutorial.<name>.head`, `.text` and `.why`; None: a card of the study's own, with texts of its own."""
+    pictures: tuple[tuple[str, str], ...]
+    """(role, picture) in the order in which they stand: a file of the package's tutorial, or a key of the version."""
+    criterion: str | None
+    """What is asked; None: nothing to try."""
+    answer: str | None
+    """The clear answer; None: there is none."""
+    words: dict[str, str]
+    """Language to the words that the picture was made from."""
+    text: Text = ""
+    why: Text = ""
+
+
+@lru_cache(maxsize=256)
+def cards_of(frozen: Frozen, stage: str) -> tuple[TutorialCard, ...]:
+    """Return the cards of a stage, ours before the study's own; none: the tutorial is left out.
+
+    `auto` takes the cards on style transfer for pairs that are asked on content and style, those on generated pictures for
+    ratings beside whose pictures the words stand, and none of ours otherwise, for they would explain another study.
+
+    Args:
+        frozen: the version.
+        stage: the stage's name.
+    """
+    settings = frozen.study.tutorial
+    kind = settings.kind
+    if kind == "auto":
+        pairs = isinstance(frozen.stages[stage], PairStage)
+        styled = pairs and {"content", "style"} <= set(frozen.criteria)
+        kind = "style-transfer" if styled else "text-to-image" if not pairs and frozen.study.pages.show else "none"
+    ours = [] if kind == "none" else tutorial_cards(kind)
+    made = [
+        TutorialCard(card.id, tuple(card.pictures.items()), card.criterion, card.answer, dict(card.words))
+        for card in ours
+        if card.criterion is None or card.criterion in frozen.criteria
+    ]
+    return (*made, *(_own(example, frozen) for example in settings.example))
+
+
+def _own(example: Example, frozen: Frozen) -> TutorialCard:
+    keys = ((role, name if name in frozen.pictures else f"file:{name}") for role, name in example.pictures.items())
+    return TutorialCard(
+        None, tuple(keys), example.criterion or None, example.answer or None, {}, example.text, example.why
+    )
