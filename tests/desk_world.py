@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 import polars as pl
+import sqlalchemy as sa
 
 from paragone.benchmark import Benchmark
 from paragone.design import PairStage, RatingStage, Study, plan
@@ -13,10 +16,26 @@ from paragone.design.pages import Pay, Stop
 from paragone.observers import Observers, latent_scores, simulate
 from paragone.plan import Plan
 from paragone.study.admin.live import Material
+from paragone.study.frozen import Frozen
+from paragone.study.store import Store, claims, events, people, versions
+from paragone.study.store.tables import answer, lease
 
-__all__ = ["CRITERIA", "World", "answered", "benchmark", "pairs_study", "ratings_study"]
+__all__ = [
+    "CRITERIA",
+    "NOW",
+    "World",
+    "answered",
+    "benchmark",
+    "dealt",
+    "fill",
+    "frozen_of",
+    "pairs_study",
+    "ratings_study",
+]
 
 CRITERIA = ("content", "style")
+NOW = 1_764_000_000.0
+"""The clock of the small studies."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +51,7 @@ class World:
     def material(self, answers: pl.DataFrame | None = None) -> Material:
         """The moment at which all these answers are there."""
         given = self.answers if answers is None else answers
-        return Material(self.study, CRITERIA, self.plan.frame, self.benchmark.items, given, 1_764_000_000.0)
+        return Material(self.study, CRITERIA, self.plan.frame, self.benchmark.items, given, NOW)
 
 
 def benchmark() -> Benchmark:
@@ -78,7 +97,72 @@ def answered(study: Study, observers: Observers) -> World:
     answers = said.select(
         pl.col("unit").replace_strict(leases, return_dtype=pl.Int64).alias("lease"), "participant", "trial", "criterion",
         pl.lit(0, dtype=pl.Int64).alias("revision"), pl.col("answer").alias("value"), "seconds",
-        (1_763_990_000.0 + pl.int_range(pl.len()) * 8.0).alias("at"),
+        (NOW - 10_000.0 + pl.int_range(pl.len()) * 8.0).alias("at"),
         pl.lit(False).alias("excluded"), pl.lit(True).alias("finished"),
     )  # fmt: skip
     return World(study, grid, made, answers)
+
+
+def frozen_of(world: World, folder: Path) -> Frozen:
+    """The version of a small study, without pictures; its benchmark is written into the folder."""
+    world.benchmark.write(folder)
+    columns = [name for name in world.plan.frame.columns if "." not in name]
+    plan = world.plan.frame.select(columns).with_columns(pl.col("session").fill_null("1"))
+    return Frozen(
+        study=world.study, plan=plan, pictures={}, words={}, practice={}, name="grid", criteria=CRITERIA, simulated=False,
+        folder=folder,
+    )  # fmt: skip
+
+
+def fill(
+    store: Store, frozen: Frozen, world: World, *, finished: int | None = None, platform: str = "prolific"
+) -> None:
+    """Let everybody come, consent, answer and finish, in the order of the leases.
+
+    Args:
+        store: empty but for the version.
+        frozen: as from `frozen_of`, dealt into the store.
+        world: whose answers are stored.
+        finished: how many finish; the next one stops half way, the others never come. None: all finish.
+        platform: where they come from.
+    """
+    units = world.answers["lease"].unique(maintain_order=True).to_list()
+    owner = dict(world.plan.frame.select("trial", "owner").iter_rows())
+    stage = dict(world.plan.frame.select("trial", "stage").iter_rows())
+    session = dict(frozen.plan.select("trial", "session").iter_rows())
+
+    def job(c: sa.Connection) -> None:
+        for number, unit in enumerate(units):
+            part = world.answers.filter(pl.col("lease") == unit)
+            done = finished is None or number < finished
+            if not done and number > (finished or 0):
+                return
+            rows = part.to_dicts() if done else part.head(part.height // 2).to_dicts()
+            began, ended = rows[0]["at"] - 120.0, rows[-1]["at"]
+            person = people.arrive(c, platform, f"hmac {number}", None, "en", began)
+            people.open_visit(c, person.id, f"key {number}", f"cookie {number}", None, began)
+            first = rows[0]["trial"]
+            where = sa.and_(lease.c.stage == stage[first], lease.c.owner == owner[first])
+            taken = {"state": "leased", "participant_id": person.id, "taken_at": began, "seen_at": ended}
+            held = c.execute(lease.update().where(where).values(**taken).returning(lease.c.id)).scalar_one()
+            told = {"participant_id": person.id, "lease_id": held, "session": session[first]}
+            events.append(c, "consent", began, **told)
+            events.append(c, "device", began + 30, body={"width": 1440, "ratio": 2.0, "agent": "Testbrowser"}, **told)
+            events.append(c, "trials-begun", began + 60, **told)
+            for place, row in enumerate(rows):
+                kept = {"client_id": f"{unit} {place}", "lease_id": held, "participant_id": person.id, "at": row["at"],
+                        **{key: row[key] for key in ("trial", "criterion", "revision", "value", "seconds")},
+                        "body": json.dumps({"input": "key", "hidden_ms": 0, "exact": True})}  # fmt: skip
+                c.execute(answer.insert(), kept)
+            if done:
+                events.append(c, "questionnaire", ended + 20, body={"answers": {"age": "30-39"}, "remark": ""}, **told)
+                events.append(c, "finished", ended + 30, body={"outcome": "completed"}, **told)
+                claims.finish(c, held, ended + 30)
+
+    store.write_now(job)
+
+
+def dealt(store: Store, frozen: Frozen) -> int:
+    """Make the version the one that is served; return its id."""
+    study, plan, items, leases = frozen.parts
+    return store.write_now(lambda c: versions.freeze(c, study, plan, items, leases, NOW - 20_000.0))

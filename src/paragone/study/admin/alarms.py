@@ -80,7 +80,8 @@ def _running(at: Moment, study: Study, quotas: Sequence[Quota], failed: str, que
         found.append(Alarm("bad", f"{fixed(queue)} answers wait to be stored; the disk is slow.", "/admin/settings"))
     for quota in quotas:
         if quota.left > 0 and not quota.free and not quota.under_way:
-            text = f"Stage {quota.stage}: {plural(quota.left, 'sheet is', 'sheets are')} missing and none is left to hand out."
+            missing = plural(quota.left, "sheet is", "sheets are")
+            text = f"Stage {quota.stage}: {missing} missing and none is left to hand out."
             found.append(
                 Alarm("bad", f"{text} Replace those that were left or excluded.", f"/admin/sheets?stage={quota.stage}")
             )
@@ -88,7 +89,8 @@ def _running(at: Moment, study: Study, quotas: Sequence[Quota], failed: str, que
     finished = sum(states.get(state, 0) for state in ("complete", "accepted", "excluded"))
     out = states.get("excluded", 0)
     if finished >= _ENOUGH and out / finished > 1 - study.kept + _SURPRISE:
-        text = f"{share(out / finished)} of {finished} finished sheets are excluded; {share(1 - study.kept)} were planned for."
+        planned = share(1 - study.kept)
+        text = f"{share(out / finished)} of {finished} finished sheets are excluded; {planned} were planned for."
         found.append(Alarm("bad", text, "/admin/sheets?state=excluded"))
     taken = at.leases.filter(at.leases["participant"].is_not_null()).height
     left = states.get("abandoned", 0)

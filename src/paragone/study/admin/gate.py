@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import functools
 import hmac
 import secrets
 from collections.abc import Awaitable, Callable
-from typing import ParamSpec, TypeVar
 from urllib.parse import parse_qsl, quote
 
 from starlette.requests import Request
@@ -24,8 +21,6 @@ from .office import Office
 __all__ = ["Handler", "form_of", "hash_password", "identify", "login_page", "logout", "page", "setup_page"]
 
 Handler = Callable[[Request, Who], Awaitable[Response]]
-P = ParamSpec("P")
-T = TypeVar("T")
 _MOST_FIELDS = 60
 
 
@@ -106,7 +101,7 @@ async def login_page(office: Office, request: Request) -> Response:
     if wait > 0:
         raise Refusal.too_many(wait)
     kept = await office.store.read(lambda c: auth.password_of(c, name))
-    right = await _aside(office, auth.verified, given.get("password", ""), kept)
+    right = await office.aside(auth.verified, given.get("password", ""), kept)
     now = office.desk.clock()
     if not right:
         limits.attempts.take(peer)
@@ -156,7 +151,7 @@ async def setup_page(office: Office, request: Request) -> Response:
     try:
         if password != given.get("again", ""):
             raise BadInput("the two passwords differ", where="again")
-        kept = await _aside(office, auth.hashed, password)
+        kept = await office.aside(auth.hashed, password)
         now = office.desk.clock()
         made = await office.store.write(lambda c: auth.first(c, name, kept, now))
     except BadInput as error:
@@ -182,12 +177,7 @@ async def hash_password(office: Office, password: str) -> str:
     Raises:
         BadInput: as there.
     """
-    return await _aside(office, auth.hashed, password)
-
-
-async def _aside(office: Office, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """Hash in the one thread that may: it takes 64 MiB and a core for a tenth of a second."""
-    return await asyncio.get_running_loop().run_in_executor(office.hashing, functools.partial(work, *given, **named))
+    return await office.aside(auth.hashed, password)
 
 
 def _form(office: Office, template: str, *, status: int = 200, **told: str) -> Response:

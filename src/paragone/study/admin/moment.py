@@ -15,7 +15,7 @@ from ..store.tables import answer, event, lease, participant
 from .advice import Look
 from .live import Material
 
-__all__ = ["Answers", "Moment", "audit", "counts", "looks", "material", "moment"]
+__all__ = ["Answers", "Moment", "audit", "counts", "looks", "material", "moment", "remarks"]
 
 _LEASES = {
     "lease": pl.Int64, "version": pl.Int64, "stage": pl.String, "owner": pl.String, "copy": pl.Int64, "state": pl.String,
@@ -158,6 +158,14 @@ def looks(c: sa.Connection) -> list[Look]:
         told = json.loads(body)
         made.append(Look(told["stage"], told["number"], told["finished"], told["bounds"], told["target"], at))
     return made
+
+
+def remarks(c: sa.Connection) -> pl.DataFrame:
+    """Return what people wrote in the box for remarks: participant, at, remark (null where there is none)."""
+    rows = _EVENT_ROWS.where(event.c.kind == "questionnaire").order_by(event.c.id)
+    told = _frame(c, rows, _EVENTS)
+    texts = [json.loads(body).get("remark") or None for body in told["body"].to_list()]
+    return told.select("participant", "at").with_columns(pl.Series("remark", texts, dtype=pl.String))
 
 
 def counts(c: sa.Connection) -> tuple[int, int]:

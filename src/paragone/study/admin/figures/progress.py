@@ -46,23 +46,33 @@ def funnel(people: pl.DataFrame, events: pl.DataFrame, leases: pl.DataFrame) -> 
     Returns:
         step, people, share (of the step before; null for the first or after an empty one).
     """
-    who = set(people["participant"].to_list())
-    kinds = events.filter(pl.col("participant").is_not_null())
+    steps = reached(people, events, leases)
     declined = events.filter(pl.col("kind") == "declined").height
-    held = leases.filter(pl.col("participant").is_not_null())
-    half = pl.col("answered") * 2 >= pl.col("asked")
-    finished = pl.col("state").is_in(FINISHED)
-    begun = held.filter(pl.col("answered") > 0)
-    reached = {
-        "consented": {*_did(kinds, "consent"), *begun["participant"]},
-        "trained": {*_did(kinds, "trials-begun"), *begun["participant"]},
-        "half": set(held.filter((half & (pl.col("asked") > 0)) | finished)["participant"]),
-        "finished": set(held.filter(finished)["participant"]),
-        "accepted": set(held.filter(pl.col("state").is_in(["complete", "accepted"]))["participant"]),
-    }
-    counts = [len(who) + declined, *(len(reached[step] & who) for step in STEPS[1:])]
+    counts = [len(steps["arrived"]) + declined, *(len(steps[step]) for step in STEPS[1:])]
     shares = [None, *(b / a if a else None for a, b in itertools.pairwise(counts))]
     return pl.DataFrame({"step": STEPS, "people": counts, "share": shares}, schema_overrides={"share": pl.Float64})
+
+
+def reached(people: pl.DataFrame, events: pl.DataFrame, leases: pl.DataFrame) -> dict[str, set[str]]:
+    """Return who reached each of `STEPS`, by name; those who declined have none.
+
+    Args:
+        people, events, leases: as in `funnel`.
+    """
+    who = set(people["participant"].to_list())
+    kinds = events.filter(pl.col("participant").is_not_null())
+    held = leases.filter(pl.col("participant").is_not_null())
+    half = (pl.col("answered") * 2 >= pl.col("asked")) & (pl.col("asked") > 0)
+    finished = pl.col("state").is_in(FINISHED)
+    begun = held.filter(pl.col("answered") > 0)
+    return {
+        "arrived": who,
+        "consented": {*_did(kinds, "consent"), *begun["participant"]} & who,
+        "trained": {*_did(kinds, "trials-begun"), *begun["participant"]} & who,
+        "half": set(held.filter(half.fill_null(False) | finished)["participant"]) & who,
+        "finished": set(held.filter(finished)["participant"]) & who,
+        "accepted": set(held.filter(pl.col("state").is_in(["complete", "accepted"]))["participant"]) & who,
+    }
 
 
 def _did(events: pl.DataFrame, kind: str) -> set[str]:
