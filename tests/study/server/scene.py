@@ -18,9 +18,10 @@ from paragone.study.server.app import create_app
 from paragone.study.store import Store
 from paragone.study.store.keys import Keys
 
-__all__ = ["InProcess", "Scene", "scene"]
+__all__ = ["BOTH", "MANY", "InProcess", "Scene", "scene"]
 
 BOTH = PAIRS + RATINGS
+MANY = BOTH.replace("participants = 4", "participants = 60").replace("participants = 3", "participants = 30")
 CALM = '[platform]\nprofile = "open"\n[training]\nauto = 1\n'
 START = 1_800_000_000.0
 

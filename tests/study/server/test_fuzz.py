@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from asgi_requests import request
 from fuzzed import Spoken, bent, good_requests
-from scene import Scene, scene
-from study_folder import PAIRS, RATINGS
+from scene import MANY, Scene, scene
 
 from paragone.study.client import Walker
 from paragone.study.store import events, people
@@ -65,7 +64,7 @@ def _finished(here: Scene, walker: Walker) -> bool:
 def _fuzz(folder: Path, n: int, seed: int) -> collections.Counter[int]:
     rng = random.Random(seed)
     seen: collections.Counter[int] = collections.Counter()
-    with scene(folder, _MANY, head=_HEAD) as here:
+    with scene(folder, MANY, head=_HEAD) as here:
         _unlimited(here)
         others = _other_person(here)
         inside = _inside(here)
@@ -94,9 +93,6 @@ def _fuzz(folder: Path, n: int, seed: int) -> collections.Counter[int]:
     return seen
 
 
-_MANY = (
-    (PAIRS + RATINGS).replace("participants = 4", "participants = 60").replace("participants = 3", "participants = 30")
-)
 _HEAD = """name = "Small"
 criteria = ["content", "style"]
 seed = 3

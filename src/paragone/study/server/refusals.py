@@ -18,7 +18,7 @@ from ...design.pages import LANGUAGES
 from ...errors import StoreError
 from ..texts import Texts, load
 
-__all__ = ["Refusal", "calm_page", "install_refusals", "language_for", "refused"]
+__all__ = ["Refusal", "calm_page", "install_refusals", "language_for", "refused", "with_refusals"]
 
 _log = logging.getLogger("paragone.study")
 _MACHINES = ("/api/", "/i/", "/healthz", "/admin/api/", "/openapi.json")
@@ -180,10 +180,62 @@ def install_refusals(app: FastAPI, headers: Mapping[str, str]) -> None:
         _log.error("%s", error)
         return await on_http(request, Refusal(503, "server", headers={"retry-after": "2"}))
 
+    describe = app.openapi
+    app.openapi = lambda: with_refusals(describe())  # type: ignore[method-assign]
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(StoreError, on_store)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(Exception, on_failure)
+
+
+def with_refusals(described: dict[str, Any]) -> dict[str, Any]:
+    """Return an OpenAPI description in which every operation may be refused, in the one form that refusals have.
+
+    Args:
+        described: the description; changed in place, twice is as once.
+    """
+    schemas = described.setdefault("components", {}).setdefault("schemas", {})
+    schemas["Refused"] = _REFUSED
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Refused"}}}
+    for operations in described.get("paths", {}).values():
+        for operation in operations.values():
+            responses = operation.setdefault("responses", {})
+            for status, said in _ALWAYS.items():
+                responses.setdefault(str(status), {"description": said, "content": content})
+            if "422" in responses or "requestBody" in operation:
+                responses["422"] = {"description": "bad-request: a field is not what it must be.", "content": content}
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    return described
+
+
+_REFUSED: dict[str, Any] = {
+    "type": "object",
+    "required": ["error"],
+    "additionalProperties": False,
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["kind", "message"],
+            "additionalProperties": False,
+            "properties": {
+                "kind": {"type": "string", "description": "One word for programs."},
+                "message": {"type": "string", "description": "A sentence for people."},
+            },
+        }
+    },
+}
+_ALWAYS = {
+    400: "bad-request: no text, or no request at all.",
+    403: "other-origin: another site sent it.",
+    404: "not-found: there is nothing here, or not for you.",
+    405: "bad-method.",
+    408: "too-slow: the body did not come.",
+    413: "too-large: the body has more than 64 KB.",
+    421: "unknown-host: the server does not know the name that it was asked by.",
+    429: "too-many: wait for Retry-After seconds.",
+    503: "paused or server: not at this moment; wait for Retry-After seconds.",
+}
 
 
 def _places(errors: Any) -> str:
