@@ -8,6 +8,7 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,6 +17,8 @@ from fastapi.openapi.utils import get_openapi
 
 from ... import __version__
 from ...errors import BadInput, StoreError
+from ..admin.house import MOST_UPLOAD
+from ..admin.routes import mount
 from ..frozen import Frozen
 from ..store import Store, claims, events, people, versions
 from ..store.keys import Keys
@@ -25,11 +28,11 @@ from .api import participant_router
 from .desk import Desk, ServerSettings
 from .entry import Door, entry_router
 from .hot import HotPath, answers_route, unable
-from .profiles import completion_codes, profile_of
+from .profiles import PRESETS, completion_codes, profile_of
 from .security import Site, install, site_of
 from .shell import shell_router
 
-__all__ = ["codes_of", "create_app", "deal"]
+__all__ = ["codes_of", "create_app", "deal", "served"]
 
 _NEWS_SECONDS = 2.0
 _SWEEP_SECONDS = 60.0
@@ -65,10 +68,12 @@ def create_app(
         deal(c, frozen, clock())
         return codes_of(c, frozen, clock())
 
-    profile = profile_of(frozen.study.platform)
+    profile = PRESETS["lab" if settings.lab else "open"]
+    if not settings.lab and not settings.preview:
+        profile = profile_of(frozen.study.platform)
     site = site_of(
         settings.public_url, host=settings.host, frame=profile.frame, form_origins=profile.submit_origins,
-        proxies=settings.proxies,
+        proxies=settings.proxies, larger={"/admin/codes/reconcile": MOST_UPLOAD},
     )  # fmt: skip
     desk = Desk(
         store, keys.derived("public ids"), frozen.folder, settings, profile, store.write_now(first),
@@ -84,9 +89,11 @@ def create_app(
             tasks.append(
                 asyncio.create_task(_every(_PURGE_SECONDS, lambda: store.write(lambda c: people.purge(c, clock()))))
             )
+        office.keeper.start()
         try:
             yield
         finally:
+            office.close()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -100,6 +107,7 @@ def create_app(
     app.include_router(entry_router(_door(desk, keys, site)))
     app.include_router(participant_router(desk))
     app.include_router(shell_router(desk))
+    office = mount(app, desk, site, keys)
     app.router.routes.insert(0, answers_route(desk))
     app.add_middleware(HotPath, desk=desk)
     _described(app)
@@ -130,6 +138,22 @@ def deal(c: sa.Connection, frozen: Frozen, now: float) -> int:
         if other is not None and place in wanted and other.sheets(*place) == frozen.sheets(*place):
             wanted.remove(place)
     return versions.freeze(c, study, plan, items, wanted, now)
+
+
+def served(c: sa.Connection, folder: Path) -> Frozen:
+    """Return the version that a store serves.
+
+    Args:
+        c: a connection.
+        folder: where the pictures lie.
+
+    Raises:
+        BadInput: it serves none.
+    """
+    row = versions.current(c)
+    if row is None:
+        raise BadInput("the store serves no study yet; run: paragone serve with the study's folder", where="store")
+    return Frozen.of_parts(row.study, row.plan, row.items, folder=folder)
 
 
 def codes_of(c: sa.Connection, frozen: Frozen, now: float) -> dict[str, str]:

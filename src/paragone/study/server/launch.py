@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
+import signal
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 
-from ...errors import BadConfig
-from ..frozen import freeze
+from ...errors import BadConfig, NotFound
+from ..admin import auth
+from ..frozen import Frozen, freeze
+from ..pictures.cache import profile_warnings
 from ..store import Store
 from ..store.keys import Keys, read_keys
-from .app import create_app
+from .app import create_app, deal, served
 from .desk import ServerSettings
 
 __all__ = ["address_of", "serve", "worker"]
 
 _WORKER = "PARAGONE_WORKER"
-"""Environment variable by which `serve` tells its workers what they serve; holds no secret but the store's address."""
+"""Environment variable by which `serve` tells its workers what they serve."""
 _GRACE_SECONDS = 10  # open requests get so long when the server stops
+
+Told = Callable[[Mapping[str, Any]], None]
 
 
 def serve(
@@ -41,9 +50,12 @@ def serve(
     forwarded_allow: Sequence[str] = (),
     admin_password_file: str | Path | None = None,
     quiet: bool = False,
-    told: Callable[[Mapping[str, Any]], None] | None = None,
+    told: Told | None = None,
 ) -> None:
     """Serve the study of a folder until it is stopped (Ctrl-C or SIGTERM).
+
+    Started again, everybody goes on where they were. Unless it is a preview, the store is copied to `backups` of the folder
+    every hour, and the last 24 copies are kept.
 
     Args:
         folder: holds benchmark.toml, items.csv, study.toml, plan.csv and the pictures; gets study.db and study.key.
@@ -55,7 +67,8 @@ def serve(
         preview: click through everything; nothing is kept.
         lab: one machine, one participant after another.
         forwarded_allow: addresses of proxies whose forwarded headers are believed.
-        admin_password_file: file with the admin's password; None: a first-run token is printed.
+        admin_password_file: file with the password of the admin 'admin', who is made if there is none yet; None: the
+            address printed at the first start lets you choose one.
         quiet: print nothing but errors.
         told: takes the addresses as plain values once the server listens; None: they are printed.
 
@@ -65,63 +78,110 @@ def serve(
     """
     folder = Path(folder)
     frozen = freeze(folder, rehearsal=preview or lab)
-    with _store_of(folder, store_url, preview=preview) as (store, address):
-        if workers > 1 and store.dialect == "sqlite":
-            raise BadConfig(
-                f"--workers {workers} needs PostgreSQL (--store); SQLite serves one process, which is enough for hundreds "
-                "of people at once",
-                where="--workers",
-            )
+    settings = ServerSettings(
+        preview=preview, lab=lab, public_url=public_url, host=host, proxies=tuple(forwarded_allow)
+    )
+    with _stops_calmly(), _address_of_store(folder, store_url, preview=preview) as address:
         keys = Keys(os.urandom(32)) if preview else read_keys(folder / "study.key")
-        with _listening(host, port) as open_socket:
-            port = open_socket.getsockname()[1]
-            settings = ServerSettings(
-                preview=preview, lab=lab, public_url=public_url, host=host, proxies=tuple(forwarded_allow)
-            )
-            app = create_app(frozen, store, keys, settings)
-            addresses = {
-                "participants": address_of(host, port, public_url),
-                "store": str(store.url),
-                "preview": preview,
-            }
-            _tell(addresses, quiet=quiet, told=told)
-            uvicorn.Server(_config(app, host, port)).run(sockets=[open_socket])
+        with Store.open(address) as store:
+            if workers > 1 and store.dialect == "sqlite":
+                raise BadConfig(
+                    f"--workers {workers} needs PostgreSQL (--store); SQLite serves one process, which is enough for "
+                    "hundreds of people at once",
+                    where="--workers",
+                )
+            if admin_password_file is not None:
+                _first_admin(store, Path(admin_password_file))
+            with _listening(host, port) as listener:
+                port = listener.getsockname()[1]
+                addresses = _addresses(store, keys, settings, port)
+                if workers == 1:
+                    app = create_app(frozen, store, keys, settings)
+                    _tell(frozen, addresses, quiet=quiet, told=told)
+                    uvicorn.Server(_config(app, host, port)).run(sockets=[listener])
+                    return
+            store.write_now(lambda c: deal(c, frozen, time.time()))
+            _tell(frozen, addresses, quiet=quiet, told=told)
+            _several(folder, address, settings, host, port, workers)
 
 
 def address_of(host: str, port: int, public_url: str | None) -> str:
     """Return the address that participants open."""
     if public_url:
         return public_url.rstrip("/") + "/"
-    shown = "localhost" if host in ("127.0.0.1", "::1", "0.0.0.0", "::") else host
+    shown = "localhost" if host in ("127.0.0.1", "::1", "0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}/"
 
 
+def worker() -> FastAPI:
+    """Return the application of one of several processes; `serve` has told it by the environment what it serves.
+
+    Raises:
+        BadConfig: it was not started by `serve`.
+    """
+    said = os.environ.get(_WORKER)
+    if not said:
+        raise BadConfig("a worker is started by paragone serve --workers, not by itself", where="--workers")
+    told = json.loads(said)
+    folder = Path(told["folder"])
+    store = Store.open(told["store"])
+    atexit.register(store.close)
+    frozen = store.read_now(lambda c: served(c, folder))
+    settings = ServerSettings(**{**told["settings"], "proxies": tuple(told["settings"]["proxies"])})
+    return create_app(frozen, store, read_keys(folder / "study.key", make=False), settings)
+
+
+def _several(folder: Path, address: str, settings: ServerSettings, host: str, port: int, workers: int) -> None:
+    """Run so many processes until they are stopped; each opens the store for itself."""
+    told = {
+        "folder": str(folder.resolve()),
+        "store": address,
+        "settings": {name: getattr(settings, name) for name in ("preview", "lab", "public_url", "host", "proxies")},
+    }
+    os.environ[_WORKER] = json.dumps(told)
+    try:
+        uvicorn.run(f"{__name__}:worker", factory=True, workers=workers, **_options(host, port))
+    finally:
+        del os.environ[_WORKER]
+
+
 @contextmanager
-def _store_of(folder: Path, url: str | None, *, preview: bool) -> Iterator[tuple[Store, str]]:
-    """The store, and its address."""
+def _stops_calmly() -> Iterator[None]:
+    """SIGTERM and Ctrl-C end the block as an ordinary end, so that the store is closed."""
+
+    def leave(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        with suppress(KeyboardInterrupt):
+            yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _address_of_store(folder: Path, url: str | None, *, preview: bool) -> Iterator[str]:
+    """The store's URL: a database that is thrown away, the given one, or study.db of the folder."""
     if preview:
         with tempfile.TemporaryDirectory(prefix="paragone-preview-") as place:
-            address = f"sqlite:///{Path(place) / 'preview.db'}"
-            with Store.open(address) as store:
-                yield store, address
-        return
-    address = url or f"sqlite:///{folder.resolve() / 'study.db'}"
-    with Store.open(address) as store:
-        yield store, address
+            yield f"sqlite:///{Path(place) / 'preview.db'}"
+    else:
+        yield url or f"sqlite:///{folder.resolve() / 'study.db'}"
 
 
 @contextmanager
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that listens, or one line that says why none does."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    """A socket that is bound, or one line that says why none is."""
+    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         try:
             made.bind((host, port))
-        except OSError as error:
+        except (OSError, OverflowError) as error:
+            why = error.strerror if isinstance(error, OSError) else "no such port"
             raise BadConfig(
-                f"cannot listen on {host}, port {port} ({error.strerror}); give another --port, or 0 for any free one",
+                f"cannot listen on {host}, port {port} ({why}); give another --port, or 0 for any free one",
                 where="--port",
             ) from error
         yield made
@@ -129,17 +189,53 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         made.close()
 
 
-def _config(app: FastAPI | str, host: str, port: int) -> uvicorn.Config:
-    """How uvicorn runs: no access log (ids of panels stand in queries), no header that names it."""
-    return uvicorn.Config(
-        app, host=host, port=port, access_log=False, log_level="warning", server_header=False, date_header=True,
-        proxy_headers=False, timeout_graceful_shutdown=_GRACE_SECONDS, timeout_keep_alive=65, lifespan="on",
-        ws="none", h11_max_incomplete_event_size=16 * 1024,
-    )  # fmt: skip
+def _options(host: str, port: int) -> dict[str, Any]:
+    """How uvicorn runs: no access log (ids of panels stand in queries), no header that names it, no WebSockets."""
+    return {
+        "host": host, "port": port, "access_log": False, "log_level": "warning", "server_header": False,
+        "proxy_headers": False, "timeout_graceful_shutdown": _GRACE_SECONDS, "timeout_keep_alive": 65, "lifespan": "on",
+        "ws": "none", "h11_max_incomplete_event_size": 16 * 1024,
+    }  # fmt: skip
 
 
-def _tell(addresses: Mapping[str, Any], *, quiet: bool, told: Callable[[Mapping[str, Any]], None] | None) -> None:
+def _config(app: FastAPI, host: str, port: int) -> uvicorn.Config:
+    return uvicorn.Config(app, **_options(host, port))
+
+
+def _first_admin(store: Store, path: Path) -> None:
+    """Make the admin of a password file, if the store knows none."""
+    if not path.is_file():
+        raise NotFound.path(path, "file with the admin's password")
+    kept = auth.hashed(path.read_text(encoding="utf-8").rstrip("\r\n"))
+    store.write_now(lambda c: auth.first(c, "admin", kept, time.time()))
+
+
+def _addresses(store: Store, keys: Keys, settings: ServerSettings, port: int) -> dict[str, Any]:
+    base = address_of(settings.host, port, settings.public_url)
+    new = store.read_now(auth.nobody_yet)
+    admin = f"{base}admin/setup?token={auth.setup_token(keys)}" if new else f"{base}admin"
+    return {
+        "participants": base,
+        "admin": admin,
+        "store": None if settings.preview else store.url.render_as_string(hide_password=True),
+        "preview": settings.preview,
+        "lab": settings.lab,
+    }
+
+
+def _tell(frozen: Frozen, addresses: Mapping[str, Any], *, quiet: bool, told: Told | None) -> None:
+    for line in profile_warnings({picture.path: picture.profile for picture in frozen.pictures.values()}):
+        print(f"colour: {line}", file=sys.stderr)
     if told is not None:
         told(addresses)
-    elif not quiet:
-        print(f"participants: {addresses['participants']}", file=sys.stderr, flush=True)
+    if quiet or told is not None:
+        return
+    kept = "nothing is kept (preview)" if addresses["preview"] else addresses["store"]
+    first = "; choose a password there" if "token=" in addresses["admin"] else ""
+    lines = (
+        f"participants  {addresses['participants']}",
+        f"you           {addresses['admin']}{first}",
+        f"answers       {kept}",
+        "Ctrl-C stops; started again, everybody goes on where they were.",
+    )
+    print("\n".join(lines[:3] if addresses["preview"] else lines), file=sys.stderr, flush=True)
