@@ -81,7 +81,8 @@ class FakeStudy:
         self.break_seconds = 2.0
         self.attempt = 1
         self.questions = 2
-        self.feedback: list[dict[str, Any]] | None = None
+        self.trained: list[str] = []  # answers of the open attempt; "left" or 3 and more is right
+        self.before: list[str] | None = None
         self.min_size = (1024, 600)
         self.card = True
         self.plates = 1
@@ -93,6 +94,7 @@ class FakeStudy:
             "redirect": "https://panel.example/back?cc=C1ABCD",
             "next": None,
             "text": "Thank you. All your answers are saved.",
+            "form": None,
         }
         self.forced: str | None = None
 
@@ -192,10 +194,9 @@ class FakeStudy:
             "participant": "p-0001",
             "texts": texts.client,
         }
-        if phase in ("consent", "device"):
-            plates = [{"id": f"plate{i}AAAAAAAAAAA", "w": 200, "h": 200, "choices": ["12", "8", "6"]} for i in range(self.plates)]
-            low = {"min_width": self.min_size[0], "min_height": self.min_size[1]}
-            state["device"] = {**low, "card": self.card, "plates": plates, "full_screen": False}
+        plates = [{"id": f"plate{i}AAAAAAAAAAA", "w": 200, "h": 200, "choices": ["12", "8", "6"]} for i in range(self.plates)]
+        low = {"min_width": self.min_size[0], "min_height": self.min_size[1]}
+        state["device"] = {**low, "card": self.card, "plates": plates, "full_screen": False}
         if phase == "consent":
             parts = [
                 {"head": texts[f"consent.{name}.head"], "text": [texts[f"consent.{name}.text"]]}
@@ -211,10 +212,13 @@ class FakeStudy:
         elif phase == "training":
             state["training"] = self.training()
         elif phase == "ready":
-            state["ready"] = {"parts": [{"head": texts["ready.head"], "text": [texts["ready.text"]]}]}
+            state["ready"] = {"head": texts["ready.head"], "text": [texts["ready.text"]]}
+            state["trials"] = [self.trial(name) for name in self.trials[:3]]
         elif phase == "trial":
-            at = self.frontier
-            state["trials"] = [self.trial(name) for name in self.trials[at : at + 3]]
+            at, end = self.frontier, self.frontier + 3
+            if self.break_after is not None and at < self.break_after:
+                end = min(end, self.break_after)
+            state["trials"] = [self.trial(name) for name in self.trials[at:end]]
             state["earlier"] = [] if self.page == "pairs" else [self.trial(name) for name in self.trials[:at]]
         elif phase == "break":
             state["break"] = {"seconds": max(0.0, (self.break_until or 0) - time.time())}
@@ -240,8 +244,44 @@ class FakeStudy:
         ]  # fmt: skip
 
     def training(self) -> dict[str, Any]:
-        questions = [{**self.trial(f"train{i}AAAAAAAAAAA"), "number": i + 1, "of": self.questions} for i in range(self.questions)]
-        return {"attempt": self.attempt, "attempts": 3, "questions": questions, "feedback": self.feedback}
+        shown = [
+            {**self.trial(f"train{i}AAAAAAAAAAA"), "number": i + 1, "of": self.questions, "back": False}
+            for i in range(self.questions)
+        ]
+        for trial in shown:
+            trial["criteria"] = trial["criteria"][:1]
+        texts = load(self.language)
+        said = self.trained or self.before
+        feedback: list[dict[str, Any] | None] | None = None
+        if said:
+            words = {right: texts[f"training.{'right' if right else 'wrong'}"] for right in (True, False)}
+            feedback = [{"right": self.right(value), "text": words[self.right(value)]} for value in said]
+            feedback += [None] * (self.questions - len(said))
+        return {
+            "head": texts["training.head"],
+            "text": [texts.fill("training.text", questions=self.questions)],
+            "attempt": self.attempt,
+            "attempts": 3,
+            "questions": shown,
+            "feedback": feedback,
+        }
+
+    def right(self, value: str) -> bool:
+        return value == "left" or (value[0].isdigit() and float(value) >= 3)
+
+    def take_training(self, answers: list[dict[str, Any]]) -> None:
+        self.trained += [row["value"] for row in answers]
+        if len(self.trained) < self.questions:
+            return
+        if all(self.right(value) for value in self.trained):
+            self.at += 1
+        elif self.attempt == 3:
+            self.forced = "done"
+            self.done = {**self.done, "outcome": "failed-training", "code": "CFAIL", "text": "The training was not passed."}
+        else:
+            self.attempt += 1
+            self.before = self.trained
+        self.trained = []
 
     # -- what is done ------------------------------------------------------------------------------------------------
 
@@ -277,6 +317,8 @@ class FakeStudy:
             if time.time() < (self.break_until or 0):
                 return 425, {"error": {"kind": "too-early", "message": "not yet"}}
             self.break_after = None
+        elif step == phase == "training":
+            self.take_training(body["body"]["answers"])
         elif step == phase:
             self.at += 1
         else:

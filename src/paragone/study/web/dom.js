@@ -1,59 +1,61 @@
-// Making elements and small waits. Everything that comes from the server is set as text, never as HTML.
-
-/**
- * Make an element: h("p.note#id", {onclick, hidden: true, "aria-label": "x"}, child, "text", null).
- * @param {string} spec tag, then .classes and one #id
- * @param {Object<string, any>} [attributes] functions are listeners, false and null are left out
- * @param {...(Node|string|null|undefined|false|any[])} children
- */
-export function h(spec, attributes = {}, ...children) {
-  const [, tag, rest] = /^(\w+)(.*)$/.exec(spec);
-  const made = document.createElement(tag);
-  for (const part of rest.match(/[.#][\w-]+/g) ?? []) {
-    if (part[0] === "#") made.id = part.slice(1);
-    else made.classList.add(part.slice(1));
-  }
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") made.addEventListener(name.slice(2), value);
-    else if (value !== false && value != null) made.setAttribute(name, value === true ? "" : String(value));
-  }
-  made.append(...children.flat(9).filter((child) => child != null && child !== false));
-  return made;
-}
-
-/** Text with *marked* words as nodes; asterisks stand in pairs. */
-export const rich = (text) => text.split("*").map((part, at) => (at % 2 ? h("em", {}, part) : part));
-
-/** Paragraphs, given as a list or as one text. */
-export const paragraphs = (texts) => [texts ?? []].flat().map((text) => h("p", {}, rich(text)));
-
+// Elements, words, listeners, waits. What comes from the server is set as text, never as HTML.
+export const $ = (selector) => document.querySelector(selector);
+export const main = $("main");
+export const { dataset } = document.body; // what the page tells of itself, to style sheets and tests
+export const now = () => performance.now();
 export const sleep = (ms) => new Promise((go) => setTimeout(go, ms));
 
-/** When what is in the page now has been painted, on the clock of event.timeStamp. */
-export const painted = () =>
-  new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() => go(performance.now()))));
+/** h("p.note", "text", {hidden: true, onclick}, [more]); what is null or false is left out. */
+export function h(spec, ...rest) {
+	const [tag, ...classes] = spec.split(".");
+	const made = document.createElement(tag);
+	made.className = classes.join(" ");
+	if (tag === "button") made.type = tag;
+	for (const part of rest.flat(9)) {
+		if (part?.constructor !== Object) made.append(part || part === 0 ? part : "");
+		else for (const name in part) name in made ? (made[name] = part[name]) : made.setAttribute(name, part[name]);
+	}
+	return made;
+}
+
+let texts = {};
+export const speak = (words) => (texts = words);
+/** A text in the study's language, its {fields} filled in. */
+export const t = (key, fields = {}) => (texts[key] ?? key).replace(/{(\w+)}/g, (_, name) => fields[name]);
+export const status = (key, fields) => ($("#status").textContent = key ? t(key, fields) : "");
+
+/** Text with *marked* words, as nodes; the asterisks stand in pairs. */
+export const rich = (text) => text.split("*").map((part, at) => (at % 2 ? h("em", part) : part));
+export const paragraphs = (list) => [list ?? []].flat().map((text) => h("p", rich(text)));
+export const p = (key, fields) => h("p", t(key, fields));
+export const bar = (...nodes) => h("div.bar", nodes);
+export const button = (key, onclick, kind = "") => h(`button${kind}`, t(`button.${key}`), { onclick });
+
+let turn = new AbortController();
+/** Begin a new page or trial: listeners of the last one end, and so does the signal that this gives. */
+export function fresh() {
+	turn.abort();
+	turn = new AbortController();
+	main.replaceChildren();
+	return turn.signal;
+}
+/** Listen until the page or trial ends. */
+export const on = (target, names, act, more) =>
+	names.split(" ").forEach((name) => target.addEventListener(name, act, { signal: turn.signal, ...more }));
+/** Keys that are pressed alone and not held down. */
+export const onKey = (act) =>
+	on(document, "keydown", (e) => e.repeat || e.ctrlKey || e.altKey || e.metaKey || e.shiftKey || act(e));
+
+/** Fill the page and put the reader at its beginning. */
+export function fill(page, ...nodes) {
+	dataset.page = page;
+	main.replaceChildren(...nodes.flat(9).filter(Boolean));
+	main.focus({ preventScroll: true });
+}
+export const sheet = (head, ...nodes) => fill("sheet", h("div.sheet", h("h1", head), nodes));
 
 /** A random id; crypto.randomUUID is missing on plain http. */
 export function uuid() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 15) | 64;
-  bytes[8] = (bytes[8] & 63) | 128;
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+	const hex = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, 0));
+	return hex.join("").replace(/^(.{8})(....).(...).(...)/, "$1-$2-4$3-8$4-");
 }
-
-/** How a click was made: a click from the keyboard has no detail. */
-export const inputKind = (event) =>
-  event.type.startsWith("key") || event.detail === 0 ? "key" : event.pointerType || "mouse";
-
-let hidden = 0;
-let hiddenSince = document.hidden ? performance.now() : null;
-document.addEventListener("visibilitychange", () => {
-  if (document.hidden) hiddenSince = performance.now();
-  else if (hiddenSince !== null) {
-    hidden += performance.now() - hiddenSince;
-    hiddenSince = null;
-  }
-});
-/** Milliseconds for which the page was out of sight since it was opened. */
-export const hiddenMs = () => hidden + (hiddenSince === null ? 0 : performance.now() - hiddenSince);

@@ -1,277 +1,266 @@
 // Everything around the trials: one function for each phase, which fills the page and says which step was taken.
-import { h, paragraphs, rich, sleep, uuid } from "./dom.js";
-import { frame, layout, onResize } from "./pictures.js";
+import { $, bar, button, fresh, h, main, on, p, paragraphs, rich, sheet, sleep, t, uuid } from "./dom.js";
 import { call } from "./net.js";
-import { device } from "./device.js";
-import { pairs } from "./pairs.js";
-import { rating } from "./rating.js";
+import { queue, run } from "./outbox.js";
+import { layout, pane, prepare, shotsOf } from "./stage.js";
+import { fullScreen, go, guarded, refresh, retry, step } from "./study.js";
+import { ask } from "./trials.js";
 
-const button = (text, onclick, kind = "main") => h(`button.${kind}`, { type: "button", onclick }, text);
-const parts = (list) => list.map(({ head, text }) => h("section", {}, head && h("h2", {}, head), paragraphs(text)));
-const headed = (app, key, ...rest) => app.sheet(h("h1", {}, app.t(`head.${key}`)), ...rest);
+const parts = (list) => list.map(({ head, text }) => [h("h2", head), paragraphs(text)]);
+const onward = (act, key = "continue") => bar(button(key, act, ".main"));
+const live = (...words) => h("p", { role: "status" }, words);
+const tick = (text, more) => h("label.tick", h("input", { type: "checkbox", ...more }), h("span", rich(text)));
+const submit = (key, ...more) => bar(h("button.main", t(`button.${key}`), { type: "submit" }), more);
+const form = (act, ...nodes) =>
+	h("form", nodes, {
+		onsubmit(e) {
+			e.preventDefault();
+			act(Object.fromEntries(new FormData(e.target)));
+		},
+	});
+const moment = (at) =>
+	new Date(at * 1000).toLocaleString(document.documentElement.lang, { dateStyle: "full", timeStyle: "short" });
 
-function consent(app, { consent: { parts: told, boxes, version } }) {
-  const form = h(
-    "form",
-    {
-      onsubmit: (event) => {
-        event.preventDefault();
-        app.step("consent", { version });
-      },
-    },
-    boxes.map((text) => h("label.tick", {}, h("input", { type: "checkbox", required: true }), h("span", {}, rich(text)))),
-    h("div.bar", {}, h("button.main", { type: "submit" }, app.t("button.agree")), button(app.t("button.decline"), () => sure.showModal(), "plain")),
-  );
-  const sure = h(
-    "dialog",
-    { "aria-labelledby": "sure" },
-    h("p#sure", {}, app.t("decline-sure")),
-    h(
-      "div.bar",
-      {},
-      button(app.t("button.decline"), () => (sure.close(), app.step("decline", {}))),
-      button(app.t("button.previous"), () => sure.close(), "plain"),
-    ),
-  );
-  app.sheet(h("h1", {}, app.state.study.title), app.languages(), parts(told), form, sure);
+function consent({ consent: { head, parts: told, boxes, version }, study: { language, languages } }) {
+	const name = (code) => new Intl.DisplayNames(code, { type: "language" }).of(code);
+	const others = languages.filter((code) => code !== language);
+	const leave = h("dialog", { ariaLabel: t("button.decline") }, p("decline-sure"), [
+		bar(button("decline", () => step("decline")), button("previous", () => leave.close())),
+	]);
+	sheet(head, [
+		others.map((code) => h("button.small", name(code), { lang: code, onclick: () => refresh(`?lang=${code}`) })),
+		parts(told),
+		form(() => step("consent", { version }), [
+			boxes.map((text) => tick(text, { required: true })),
+			submit("agree", button("decline", () => leave.showModal())),
+		]),
+		leave,
+	]);
 }
 
-function instructions(app, state) {
-  const go = button(app.t("button.continue"), () => app.step("instructions", {}));
-  headed(app, "instructions", parts(state.instructions.parts), h("div.bar", {}, go));
+const instructions = (state) => sheet(t("head.instructions"), parts(state.instructions.parts), onward(() => step("instructions")));
+
+/** One card after another; one with a question lets the person try before it explains. */
+async function tutorial(state, at = 0) {
+	const signal = fresh();
+	const { cards } = state.tutorial;
+	const { head, text, panes, question, answer, why } = cards[at];
+	const shots = await shotsOf({ id: `card${at}`, panes });
+	if (signal.aborted) return;
+	const said = live();
+	const tries = panes.some(({ role }) => role === answer);
+	const tell = (picked) => {
+		const word = picked === answer ? "right" : "wrong";
+		said.replaceChildren(picked ? h("b", t(`tutorial.${word}`), " ") : "", ...rich(why ?? ""));
+		for (const one of main.querySelectorAll("[data-side]")) one.classList.toggle("picked", one.dataset.side === picked);
+	};
+	const choice = (role) => tries && ["left", "right", "item"].includes(role) && { "data-side": role, onclick: () => tell(role) };
+	const root = h("div.root", h("div.grid", h("div.line", shots.map((shot) => pane(shot, shot.pane.label, choice(shot.pane.role))))));
+	const move = (by) => (cards[at + by] ? tutorial(state, at + by) : step("tutorial"));
+	sheet(head, [
+		h("p.count", t("head.tutorial"), " ", t("tutorial.card", { n: at + 1, m: cards.length })),
+		paragraphs(text),
+		question && h("h2", rich(question)),
+		shots[0] && root,
+		tries && p("tutorial.try"),
+		said,
+		bar(
+			at > 0 && button("previous", () => move(-1)),
+			why && !tries && button("show", () => tell()),
+			button("continue", () => move(1), ".main"),
+		),
+	]);
+	const place = () => layout(root, shots);
+	if (shots[0]) place();
+	if (shots[0]) on(window, "resize", place);
 }
 
-/** Small pictures of a card or an example, side by side, at one scale. */
-async function panes(app, trial, clickable) {
-  const shots = await app.album.get(trial);
-  const root = h(
-    "div.root.cards",
-    {},
-    h(
-      "div.grid",
-      {},
-      shots.map((shot) => {
-        const { pane } = shot;
-        const cap = h("span.cap", { "aria-hidden": "true" }, pane.label);
-        const able = clickable && (pane.role === "left" || pane.role === "right" || pane.role === "item");
-        return able ? h("button.pane", { type: "button", "data-pick": pane.role }, frame(shot), cap) : h("figure.pane", {}, frame(shot), cap);
-      }),
-    ),
-  );
-  const sum = shots.reduce((total, { image }) => total + image.naturalWidth, 0);
-  const span = [sum, Math.max(...shots.map(({ image }) => image.naturalHeight))];
-  return { root, place: () => layout(root, [{ name: "row", span }], shots) };
+/** One question after another, told at once whether it was right; the server decides what follows an attempt. */
+async function training(state) {
+	const { head, text, questions, attempt, attempts, feedback } = state.training;
+	const at = Math.max(0, questions.findIndex((_, n) => !feedback?.[n]));
+	const { id: trial, number: n, of: m } = questions[at];
+	if (!at) await new Promise((begin) => sheet(head, paragraphs(text), onward(begin)));
+	$("#count").textContent = `${t("training.question", { n, m })} · ${t("training.attempt", { n: attempt, m: attempts })}`;
+	const answers = [];
+	await ask({ ...questions[at], back: false }, { values: {}, distortions: [] }, async (given) => {
+		answers.push(...given.map(({ criterion, value, seconds }) => ({ trial, criterion, value, seconds })));
+	});
+	const next = await step("training", { answers }, true);
+	const told = next.training?.feedback?.[at] ?? { right: next.phase !== "done", text: "" };
+	const verdict = live(h("b", t(`training.${told.right ? "right" : "wrong"}`), " "), rich(told.text));
+	const on = button("continue", () => go(next, true), ".main");
+	$("main .bar").replaceWith(h("div.bar.told", verdict, on));
+	on.focus();
 }
 
-/** One card after another; a card with a question lets the person try before it explains. */
-async function tutorial(app, state, at = 0) {
-  const { cards } = state.tutorial;
-  const card = cards[at];
-  const signal = app.signal;
-  const move = (by) => {
-    const to = at + by;
-    if (to >= cards.length) app.step("tutorial", {});
-    else app.again(() => tutorial(app, state, to));
-  };
-  const why = h("div.why", { role: "status" });
-  const sides = card.panes.some(({ role }) => role === card.answer);
-  const shown = card.panes.length ? await panes(app, { id: `card${at}`, panes: card.panes }, Boolean(card.answer) && sides) : null;
-  if (signal.aborted) return;
-  const tell = (picked) => {
-    const verdict = picked && h("strong", {}, app.t(picked === card.answer ? "tutorial.right" : "tutorial.wrong"), " ");
-    why.replaceChildren(h("p", {}, verdict, rich(card.why ?? "")));
-    for (const pane of app.main.querySelectorAll("[data-pick]")) pane.setAttribute("aria-pressed", String(pane.dataset.pick === picked));
-  };
-  app.sheet(
-    h("p.count", {}, app.t("head.tutorial"), " · ", app.t("tutorial.card", { n: at + 1, m: cards.length })),
-    h("h1", {}, card.head),
-    paragraphs(card.text),
-    card.question && h("p.ask", {}, rich(card.question)),
-    shown?.root,
-    sides && card.answer ? h("p.hint", {}, app.t("tutorial.try")) : null,
-    why,
-    h(
-      "div.bar",
-      {},
-      at > 0 && button(app.t("button.previous"), () => move(-1), "plain"),
-      !sides && card.why ? button(app.t("button.show"), () => tell(null), "plain") : null,
-      button(app.t("button.continue"), () => move(1)),
-    ),
-  );
-  if (!shown) return;
-  shown.place();
-  onResize(signal, shown.place);
-  shown.root.addEventListener("click", (event) => {
-    const pane = event.target.closest("[data-pick]");
-    if (pane) tell(pane.dataset.pick);
-  });
-  app.album.prepare(cards.slice(at, at + 2).map((next, n) => ({ id: `card${at + n}`, panes: next.panes })));
-}
-
-/** One question at a time, told at once whether it was right. */
-async function training(app, state) {
-  const { training: told } = state;
-  const signal = app.signal;
-  if (told.feedback) {
-    app.sheet(
-      h("h1", {}, app.t("head.training")),
-      told.feedback.map(({ right, text }) =>
-        h(`p.feedback.${right ? "right" : "wrong"}`, {}, h("strong", {}, `${right ? "✓" : "✗"} ${app.t(right ? "training.right" : "training.wrong")}`), " ", rich(text)),
-      ),
-      h("div.bar", {}, button(app.t("button.continue"), () => app.again(() => training(app, { ...state, training: { ...told, feedback: null } })))),
-    );
-    return;
-  }
-  const answers = [];
-  for (const trial of told.questions) {
-    app.note(app.t("training.question", { n: trial.number, m: trial.of }), told.attempt > 1 && app.t("training.attempt", { n: told.attempt, m: told.attempts }));
-    const turn = new AbortController();
-    signal.addEventListener("abort", () => turn.abort());
-    const view = app.view(turn.signal);
-    app.main.replaceChildren();
-    app.main.focus({ preventScroll: true });
-    const put = async (given) => void answers.push(...given.map(({ criterion, value, seconds }) => ({ trial: trial.id, criterion, value, seconds })));
-    document.body.dataset.page = trial.page;
-    if (trial.page === "pairs") await pairs(view, trial, {}, put);
-    else await rating(view, { ...trial, back: false }, { values: {}, distortions: [] }, { previous: false, put });
-    turn.abort();
-  }
-  app.step("training", { answers });
-}
-
-function ready(app, state) {
-  const told = state.ready ?? {};
-  const keys = state.trials?.some(({ page }) => page === "pairs") ?? true;
-  const go = button(app.t("button.ready"), () => (app.fullScreen(), app.step("begin", {})));
-  app.sheet(
-    h("h1", {}, told.head ?? app.state.study.title),
-    paragraphs(told.text),
-    h("p", {}, app.t(keys ? "pair.keys" : "rating.keys")),
-    h("div.bar", {}, go),
-  );
+function ready({ ready: { head, text }, device: needs, trials }) {
+	prepare(trials);
+	const begin = () => {
+		fullScreen(needs);
+		step("begin");
+	};
+	sheet(head, paragraphs(text), p(trials[0]?.page === "pairs" ? "pair.keys" : "rating.keys"), onward(begin, "ready"));
 }
 
 /** By the server's seconds; this clock only counts them down. */
-function pause(app, state) {
-  const end = performance.now() + state.break.seconds * 1000;
-  const left = h("p.left", { role: "timer" });
-  const over = h("p", { role: "status" });
-  const go = button(app.t("button.continue"), () => app.step("break", {}));
-  const tick = () => {
-    const seconds = Math.ceil((end - performance.now()) / 1000);
-    go.disabled = seconds > 0;
-    left.textContent = seconds > 0 ? app.t("break.left", { seconds }) : "";
-    if (seconds <= 0) {
-      over.textContent = app.t("break.over");
-      clearInterval(clock);
-    }
-  };
-  const clock = setInterval(tick, 250);
-  app.signal.addEventListener("abort", () => clearInterval(clock));
-  headed(app, "break", paragraphs(app.t("break.text")), left, over, h("div.bar", {}, go));
-  tick();
+function pause(state) {
+	const end = Date.now() + state.break.seconds * 1000;
+	const left = h("p.left", { role: "timer" });
+	const over = live();
+	const next = onward(() => step("break"));
+	sheet(t("head.break"), p("break.text"), left, over, next);
+	const count = () => {
+		const seconds = Math.ceil((end - Date.now()) / 1000);
+		next.firstChild.disabled = seconds > 0;
+		left.textContent = seconds > 0 ? t("break.left", { seconds }) : "";
+		if (seconds > 0) retry(0.25, count);
+		else over.textContent = t("break.over");
+	};
+	count();
 }
 
-function questionnaire(app, { questionnaire: asked }) {
-  const fields = asked.fields.map(({ id, label, choices }) =>
-    h(
-      "label.field",
-      {},
-      h("span", {}, label),
-      h("select", { name: id }, h("option", { value: "" }, app.t("questionnaire.skip")), choices.map((one) => h("option", { value: one.id }, one.label))),
-    ),
-  );
-  const remark = asked.remark
-    ? h("label.field", {}, h("span", {}, app.t("questionnaire.remark")), h("textarea", { name: "remark", rows: 4, maxlength: 2000 }), h("small", {}, app.t("questionnaire.remark-help")))
-    : null;
-  const form = h(
-    "form",
-    {
-      onsubmit: (event) => {
-        event.preventDefault();
-        const { remark: words = "", ...rest } = Object.fromEntries(new FormData(form));
-        const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value));
-        app.step("questionnaire", { answers: given, remark: words.trim() });
-      },
-    },
-    fields,
-    remark,
-    h("div.bar", {}, h("button.main", { type: "submit" }, app.t("button.send"))),
-  );
-  app.sheet(h("h1", {}, asked.head ?? app.t("head.finish")), paragraphs(asked.text), form);
+function questionnaire({ questionnaire: { head, text, fields, remark } }) {
+	const field = (label, control, help) => h("label.field", label, control, help && h("small", help));
+	const skip = { id: "", label: t("questionnaire.skip") };
+	const select = (name, choices) => h("select", { name }, [skip, ...choices].map(({ id, label }) => h("option", label, { value: id })));
+	const send = ({ remark: words = "", ...chosen }) => {
+		for (const id in chosen) if (!chosen[id]) delete chosen[id];
+		step("questionnaire", { answers: chosen, remark: words });
+	};
+	sheet(head, paragraphs(text), form(send, [
+		fields.map(({ id, label, choices }) => field(label, select(id, choices))),
+		remark && field(t("questionnaire.remark"), h("textarea", { name: "remark", rows: 4, maxLength: 2000 }), t("questionnaire.remark-help")),
+		submit("send"),
+	]));
 }
 
 /** The code comes only when the server has every answer. */
-async function finish(app) {
-  const signal = app.signal;
-  const waiting = h("p", { role: "status" });
-  headed(app, "finish", paragraphs(app.t("finish.text")), waiting);
-  while (app.outbox.waiting && !signal.aborted) {
-    waiting.textContent = app.t("finish.waiting", { n: app.outbox.waiting });
-    app.outbox.run();
-    await sleep(200);
-  }
-  if (signal.aborted) return;
-  const { data } = await app.ask(() => call("POST", "/api/finish", { id: uuid() }));
-  if (data.phase) app.go(data);
-  else if ("outcome" in data) app.go({ ...app.state, phase: "done", done: data });
-  else app.refresh();
+async function finish(state) {
+	const signal = fresh();
+	const waiting = live();
+	sheet(t("head.finish"), p("finish.text"), waiting);
+	for (run(); queue[0]; await sleep(200)) {
+		if (signal.aborted) return;
+		waiting.textContent = t("finish.waiting", { n: queue.length });
+	}
+	const end = await call("/api/finish", { id: uuid() });
+	go(end.phase ? end : { ...state, phase: "done", done: end });
 }
 
-function done(app, { done: end, study, session }) {
-  const code = h("output.code", { id: "code" }, end.code ?? "");
-  const copy = button(app.t("button.copy"), () => copied(code, copy, app), "plain");
-  const when = end.next && app.date(end.next.at);
-  const open = end.next && end.next.at <= (app.state.now ?? 0);
-  app.sheet(
-    h("h1", {}, app.t("head.done")),
-    paragraphs(end.text),
-    end.code && [h("h2", {}, app.t("done.code")), h("div.bar", {}, code, copy), end.redirect && paragraphs(app.t("done.code-text"))],
-    end.redirect && [paragraphs(app.t("done.return")), h("div.bar", {}, h("a.main", { href: end.redirect, rel: "noreferrer" }, app.t("button.return")))],
-    end.next && paragraphs(open ? app.t("done.next-now", { n: end.next.session, m: session.of }) : app.t("done.next-later", { when })),
-    open && h("div.bar", {}, button(app.t("button.start"), () => app.refresh())),
-    !end.redirect && !end.next && paragraphs(app.t("done.close")),
-    app.state.participant && h("p.hint", {}, app.t("participant", { name: app.state.participant })),
-  );
-  if (study.lab) app.restart(60);
+function done({ phase, done: { text, code, redirect, form: back, next }, study, session, participant: name }) {
+	const shown = h("output.code", code ?? "");
+	const copy = button("copy", async () => {
+		getSelection().selectAllChildren(shown);
+		if (document.execCommand("copy")) copy.textContent = t("button.copied");
+	});
+	const hidden = back && Object.entries(back.fields).map(([key, value]) => h("input", { type: "hidden", name: key, value }));
+	const open = next && next.at * 1000 <= Date.now();
+	sheet(t("head.done"), [
+		paragraphs(text),
+		code && [h("h2", t("done.code")), bar(shown, copy), p("done.code-text")],
+		(back || redirect) && p("done.return"),
+		back ? h("form", { method: "post", action: back.action }, hidden, submit("return")) : redirect && bar(h("a.main", t("button.return"), { href: redirect })),
+		next && p(open ? "done.next-now" : "done.next-later", { n: next.session, m: session.of, when: moment(next.at) }),
+		open && onward(() => refresh("", true), "start"),
+		!back && !redirect && !next && p("done.close"),
+		name && h("small", t("participant", { name })),
+	]);
+	if (study.lab) retry(60, () => location.assign("/"));
 }
 
-async function copied(code, copy, app) {
-  try {
-    await navigator.clipboard.writeText(code.textContent);
-  } catch {
-    getSelection().selectAllChildren(code); // without https there is no clipboard, but the old command
-    if (!document.execCommand("copy")) return;
-  }
-  copy.textContent = app.t("button.copied");
-}
-
-function wait(app, state) {
-  headed(app, "wait", paragraphs(app.t("wait.text", { when: app.date(state.wait.until) })));
-  app.retry(Math.max(5, Math.min(600, state.wait.until - state.now)));
-}
-
-/** A page that only tells something; asks again every so often where that may change. */
-const plain = (key, seconds) => (app) => {
-  headed(app, key, paragraphs(app.t(`wait.${key}`)));
-  if (seconds) app.retry(seconds);
+/** Pages that only tell something, and ask again after a while where that may change. */
+const plain = (key, seconds) => () => {
+	sheet(t(`head.${key}`), p(`wait.${key}`));
+	if (seconds) retry(seconds);
 };
+function wait({ wait: { until }, now }) {
+	sheet(t("head.wait"), p("wait.text", { when: moment(until) }));
+	retry(Math.max(5, Math.min(600, until - now)));
+}
+
+const CARD = 8.56; // cm wide, ISO/IEC 7810 ID-1
+const media = (...query) => query.some((one) => matchMedia(`(${one})`).matches);
+
+/** What is kept of the screen, and whether something paints this page in other colours than ours. */
+function screenFacts() {
+	const { backgroundColor, color, filter } = getComputedStyle(document.documentElement);
+	return {
+		width: innerWidth,
+		height: innerHeight,
+		screen_width: screen.width,
+		screen_height: screen.height,
+		ratio: devicePixelRatio,
+		zoom: Math.round((outerWidth / innerWidth) * visualViewport.scale * 100) || 100,
+		gamut: ["rec2020", "p3", "srgb"].find((name) => media(`color-gamut: ${name}`)) ?? "",
+		high_range: media("dynamic-range: high"),
+		dark: media("prefers-color-scheme: dark"),
+		recoloured:
+			backgroundColor + color + filter !== "rgb(108, 108, 108)rgb(255, 255, 255)none" ||
+			media("forced-colors: active", "inverted-colors: inverted"),
+		touch: media("pointer: coarse"),
+		full_screen: Boolean(document.fullscreenElement),
+		automated: navigator.webdriver,
+	};
+}
+
+async function device({ device: needs }) {
+	const signal = fresh();
+	const plates = [];
+	for (const { id, choices, src = `/i/${id}/a` } of needs.plates) {
+		const [{ image }] = await shotsOf({ id, panes: [{ src, label: t("device.plates") }] });
+		const option = (value, text) => h("label.tick", h("input", { type: "radio", name: id, value, required: true }), text);
+		const legend = h("legend", t("device.plates-count", { n: plates.length + 1, m: needs.plates.length }));
+		plates.push(h("fieldset.plate", legend, image, h("div", choices.map((one) => option(one, one)), option("none", t("device.plates-nothing")))));
+	}
+	if (signal.aborted) return;
+	const checks = h("ul");
+	const look = () => {
+		const { width, height, ratio, zoom, recoloured } = screenFacts();
+		const lines = [Math.abs(zoom - 100) > 10 && t("device.zoom"), recoloured && t("device.recoloured")].filter(Boolean);
+		const size = `${width} × ${height}. ${t("device.ratio", { ratio: Number(ratio.toFixed(2)) })}`;
+		checks.replaceChildren(...[lines[0] ? lines : t("device.ok"), size].flat().map((line) => h("li", line)));
+	};
+	const send = ({ fits, none, width, ...seen }) => {
+		fullScreen(needs);
+		step("device", { ...screenFacts(), px_per_cm: fits ? Number((width / CARD).toFixed(2)) : null, plates: seen });
+	};
+	sheet(t("head.device"), p("device.text"), checks, form(send, [
+		needs.card && card(),
+		plates[0] && [h("h2", t("device.plates-head")), p("device.plates"), plates],
+		needs.full_screen && p("device.full-screen"),
+		submit("continue", button("check", look)),
+	]));
+	look();
+	on(window, "resize", look);
+}
+
+/** A frame to be made as wide as a bank card. */
+function card() {
+	const shape = h("div.card");
+	const size = () => (shape.style.width = `${slider.value}px`);
+	const slider = h("input", { type: "range", name: "width", min: 160, max: 720, value: 324, ariaLabel: t("device.card-label"), oninput: size });
+	const fits = tick(t("device.card-done"), { name: "fits", required: true });
+	const none = tick(t("device.card-skip"), { name: "none", onchange: (e) => (fits.firstChild.required = !e.target.checked) });
+	size();
+	return [h("h2", t("device.card-head")), p("device.card"), shape, slider, fits, none];
+}
 
 /** Phase -> page. */
 export const PAGES = {
-  consent,
-  device,
-  instructions,
-  tutorial,
-  training,
-  ready,
-  break: pause,
-  questionnaire,
-  finish,
-  done,
-  wait,
-  full: plain("full", 60),
-  paused: plain("paused", 15),
-  closed: plain("closed"),
-  "preview-end": plain("preview-end"),
+	consent,
+	device,
+	instructions,
+	tutorial,
+	training,
+	ready,
+	break: pause,
+	questionnaire,
+	finish,
+	done,
+	wait,
+	full: plain("full", 60),
+	paused: plain("paused", 15),
+	closed: plain("closed"),
+	"preview-end": plain("preview-end"),
 };

@@ -1,140 +1,101 @@
 // Trial after trial: what is answered here and not yet there, what comes next, what is loaded ahead.
-import { sleep, uuid } from "./dom.js";
-import { pairs } from "./pairs.js";
-import { rating } from "./rating.js";
+import { fresh, sleep, uuid } from "./dom.js";
+import * as outbox from "./outbox.js";
+import { prepare } from "./stage.js";
+import { calm, progress, refresh } from "./study.js";
 
 const AHEAD = 2;
+const SCRIPTS = { pairs: "pairs", slider: "rating", acr: "rating", dcr: "rating" };
 
-export class Runner {
-  /** @param {object} app study.js: main, t, outbox, album, refresh, status */
-  constructor(app) {
-    this.app = app;
-    this.given = new Map(); // trial id -> {values, revision, distortions} that the server may not have yet
-    this.back = 0; // how many trials before the first open one is shown
-    this.wake = () => {};
-  }
+const given = new Map(); // trial id -> answers that the server may not have yet: {values, revision, distortions}
+let state; // the newest of the server
+let list; // its trials, those before among them
+let entering; // a trial is about to be painted
+let back = 0; // how many trials before the first open one is shown
+let wake = () => {};
 
-  /** Answers that an earlier page left in the outbox count as given. */
-  recall(entries) {
-    for (const { answers } of entries) this.#keep(answers);
-  }
+/** Show one trial on its page. */
+export async function ask(trial, ...rest) {
+	const { show } = await import(`/static/${SCRIPTS[trial.page] ?? `page-${trial.page}`}.js`);
+	return show(trial, ...rest);
+}
 
-  #keep(answers) {
-    for (const { trial, criterion, value, revision, body } of answers) {
-      const kept = this.given.get(trial) ?? { values: {}, revision: -1, distortions: [] };
-      kept.values[criterion] = value;
-      kept.revision = Math.max(kept.revision, revision);
-      kept.distortions = body.distortions ?? kept.distortions;
-      this.given.set(trial, kept);
-    }
-  }
+/** Count answers as given. */
+export function keep(answers) {
+	for (const { trial, criterion, value, revision, body } of answers) {
+		const values = { ...given.get(trial)?.values, [criterion]: value };
+		given.set(trial, { values, revision, distortions: body.distortions ?? [] });
+	}
+}
+/** Nothing here is ahead of the server any more. */
+export const forget = () => given.clear();
 
-  /** What is known of a trial's answers: the server's, then ours. */
-  #known(trial) {
-    const { revision = -1, distortions = [], ...values } = trial.given ?? {};
-    const ours = this.given.get(trial.id);
-    if (!ours) return { values, revision, distortions };
-    return {
-      values: { ...values, ...ours.values },
-      revision: Math.max(revision, ours.revision),
-      distortions: ours.distortions,
-    };
-  }
+/** What is known of a trial's answers: the server's, then ours. */
+function known(trial) {
+	const { revision = -1, distortions = [], ...values } = trial.given;
+	const ours = given.get(trial.id);
+	return { revision, distortions, ...ours, values: { ...values, ...ours?.values } };
+}
+const isOpen = (trial) => trial.criteria.some(({ id }) => !(id in known(trial).values));
+/** Whether a trial still asks something. */
+export const opens = (id) => list?.some((trial) => trial.id === id && isOpen(trial));
 
-  #open(trial) {
-    const { values } = this.#known(trial);
-    return trial.criteria.some(({ id }) => !(id in values));
-  }
+/** Index of what is to be shown; -1: nothing is open here. */
+function place() {
+	const open = list.findIndex(isOpen);
+	return Math.max(-1, (open < 0 && back ? list.length : open) - back);
+}
 
-  /** Take the server's newer list. */
-  update(state) {
-    this.state = state;
-    const seen = new Set(state.trials.map(({ id }) => id));
-    this.list = [...(state.earlier ?? []).filter(({ id }) => !seen.has(id)), ...state.trials];
-    this.app.progress(this.#done());
-    if (!this.entering) this.#prepare();
-    this.wake();
-  }
+/** Take the server's newer list. */
+export function update(newer) {
+	state = newer;
+	list = [...(state.earlier ?? []), ...state.trials];
+	ahead();
+	wake();
+}
+/** Progress, and pictures for what comes; not while a trial is about to be painted. */
+function ahead() {
+	progress(state.progress.done + state.trials.filter((trial) => !isOpen(trial)).length);
+	if (!entering && place() >= 0) prepare(list.slice(place(), place() + 1 + AHEAD));
+}
+/** The pictures are painted. */
+export function shown() {
+	entering = false;
+	if (list) ahead();
+}
 
-  /** Nothing here is ahead of the server any more. */
-  forget() {
-    this.given.clear();
-  }
+/** Show trials until the page is left. */
+export async function run() {
+	for (;;) {
+		const trial = list[place()];
+		if (!trial) {
+			if (await left()) return;
+			continue;
+		}
+		entering = true;
+		const before = known(trial);
+		const revision = trial.back ? before.revision + 1 : 0;
+		const put = (answers) => {
+			const rows = answers.map((answer) => ({ id: uuid(), trial: trial.id, revision, ...answer }));
+			keep(rows);
+			return outbox.put(rows);
+		};
+		const by = await ask(trial, before, put, trial === list[0]);
+		back = Math.max(0, back - (by ?? 1));
+	}
+}
 
-  /** Whether a trial of the list still asks something. */
-  opens(id) {
-    const trial = this.list?.find((one) => one.id === id);
-    return Boolean(trial) && this.#open(trial);
-  }
-
-  #done() {
-    return this.state.progress.done + this.state.trials.filter((trial) => !this.#open(trial)).length;
-  }
-
-  #prepare() {
-    const at = this.#at();
-    if (at !== null) this.app.album.prepare(this.list.slice(at, at + 1 + AHEAD));
-  }
-
-  /** Index of what is to be shown; null: nothing is open here. */
-  #at() {
-    const open = this.list.findIndex((trial) => this.#open(trial));
-    if (open < 0 && !this.back) return null;
-    const first = open < 0 ? this.list.length : open;
-    return Math.max(0, first - this.back);
-  }
-
-  /** Show trials until the page is left. */
-  async run(page) {
-    while (!page.aborted) {
-      const at = this.#at();
-      if (at === null) await this.#wait(page);
-      else await this.#one(page, this.list[at], at);
-    }
-  }
-
-  async #one(page, trial, at) {
-    const { app } = this;
-    const turn = new AbortController();
-    page.addEventListener("abort", () => turn.abort(), { once: true });
-    const view = app.view(turn.signal);
-    this.entering = true;
-    document.body.dataset.page = trial.page;
-    app.main.replaceChildren();
-    app.main.focus({ preventScroll: true });
-    const shown = () => {
-      this.entering = false;
-      this.#prepare();
-    };
-    view.shown = shown;
-    if (trial.page === "pairs") {
-      await pairs(view, trial, this.#known(trial).values, (answers) => this.#put(trial, answers));
-    } else {
-      const known = this.#known(trial);
-      const put = (answers) => this.#put(trial, answers, known.revision + 1);
-      const step = await rating(view, trial, known, { previous: at > 0, put });
-      this.back = Math.max(0, this.back - step);
-    }
-    turn.abort();
-  }
-
-  async #put(trial, answers, revision = 0) {
-    const rows = answers.map((answer) => ({ id: uuid(), trial: trial.id, revision, ...answer }));
-    this.#keep(rows);
-    await this.app.outbox.put(rows);
-    this.app.progress(this.#done());
-  }
-
-  /** Nothing left to show: until the server has everything and says what comes. */
-  async #wait(page) {
-    const { app } = this;
-    const news = new Promise((go) => (this.wake = go));
-    const calm = setTimeout(() => app.waiting(), 700);
-    app.main.replaceChildren();
-    delete document.body.dataset.onset;
-    if (!app.outbox.waiting) app.refresh({ afresh: true });
-    await Promise.race([news, sleep(15000)]);
-    clearTimeout(calm);
-    if (this.#at() === null) await sleep(500);
-  }
+/** Nothing is left to show, until the server has everything and says what comes. Gives whether the page was left. */
+async function left() {
+	const signal = fresh();
+	const late = setTimeout(() => signal.aborted || calm(), 700);
+	const news = new Promise((go) => (wake = go));
+	if (!outbox.queue[0]) {
+		forget();
+		refresh();
+	}
+	await Promise.race([news, sleep(15000)]);
+	clearTimeout(late);
+	if (place() < 0) await sleep(500);
+	return signal.aborted;
 }
