@@ -60,7 +60,9 @@ def study_folder(folder: Path, settings: str = PAIRS, *, head: str = HEAD, side:
     (folder / "items.csv").write_text("\n".join(items) + "\n")
     refs = ["factor,level,image"] + [f"content,{content},ref-{content}.png" for content in CONTENTS]
     (folder / "references.csv").write_text("\n".join(refs) + "\n")
-    (folder / "benchmark.toml").write_text('name = "small"\ncriteria = ["content", "style"]\nfactors = ["method", "content"]\n')
+    (folder / "benchmark.toml").write_text(
+        'name = "small"\ncriteria = ["content", "style"]\nfactors = ["method", "content"]\n'
+    )
     names = {line.split(",")[1] for line in items[1:]} | {f"ref-{content}.png" for content in CONTENTS}
     for name in sorted(names):
         pixels = rng.integers(0, 255, (side, side, 3)).astype(np.uint8)

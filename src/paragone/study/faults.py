@@ -8,10 +8,11 @@ from typing import NamedTuple
 import polars as pl
 
 from ..benchmark import BROKEN, Benchmark
-from ..design import PairStage, RatingStage, Study, in_language
+from ..design import PairStage, RatingStage, Study, in_language, references
+from ..errors import BadConfig, UnknownName
 from .pages import PAGES
 
-__all__ = ["Stock", "broken_of", "faults", "reference_factors", "with_references"]
+__all__ = ["Stock", "broken_of", "faults", "with_references"]
 
 _TAKEN = ("revision", "distortions")  # words beside the criteria in what a browser is told
 _AGAIN = "run paragone plan again"
@@ -44,14 +45,6 @@ class Stock(NamedTuple):
         return known
 
 
-def reference_factors(stage: PairStage | RatingStage, benchmark: Benchmark) -> list[str]:
-    """Factors whose pictures stand beside what a stage shows."""
-    if isinstance(stage, RatingStage):
-        return [stage.reference] if stage.reference else []
-    pictured = set(benchmark.references["factor"].to_list())
-    return [factor for factor in stage.group if factor in pictured] if stage.references is None else stage.references
-
-
 def with_references(plan: pl.DataFrame, study: Study, benchmark: Benchmark) -> pl.DataFrame:
     """Return the plan in the order in which it is handed out, with the references of each side.
 
@@ -62,27 +55,27 @@ def with_references(plan: pl.DataFrame, study: Study, benchmark: Benchmark) -> p
         plan: with owner and session in each row.
         study: its stages.
         benchmark: the items.
+
+    Raises:
+        UnknownName, BadConfig: a stage names references that there are none of.
     """
     if not any(name.startswith(("left.", "right.", "item.")) for name in plan.columns):
-        columns: dict[str, pl.Expr] = {}
+        parts = [plan.filter(~pl.col("stage").is_in(study.stage_names))]
         for name, stage in zip(study.stage_names, study.stage, strict=True):
-            sides = ("left", "right") if isinstance(stage, PairStage) else ("item",)
-            for factor in reference_factors(stage, benchmark):
-                if factor not in benchmark.factors:
-                    continue
-                level = dict(benchmark.levels(factor).iter_rows())
-                for side in sides:
-                    column = f"{side}.{factor}"
-                    told = pl.col(side).replace_strict(level, default=None, return_dtype=pl.String)
-                    before = columns.get(column, pl.lit(None, dtype=pl.String))
-                    columns[column] = pl.when(pl.col("stage") == name).then(told).otherwise(before)
-        plan = plan.with_columns(expression.alias(column) for column, expression in columns.items())
+            rows = plan.filter(pl.col("stage") == name)
+            parts.append(references.with_references(rows, benchmark, references.beside(benchmark, stage, name)))
+        plan = pl.concat(parts, how="diagonal")
     turn = {name: place for place, name in enumerate(study.stage_names)}
     number = pl.col("session").str.extract(r"^(\d{1,9})$").cast(pl.Int64)
     return plan.sort(
         pl.col("stage").replace_strict(turn, default=len(turn), return_dtype=pl.Int64),
-        "owner", number, "session", "position", nulls_last=True, maintain_order=True,
-    )  # fmt: skip
+        "owner",
+        number,
+        "session",
+        "position",
+        nulls_last=True,
+        maintain_order=True,
+    )
 
 
 def faults(stock: Stock, *, rehearsal: bool) -> list[str]:
@@ -127,13 +120,12 @@ def _stage(name: str, stage: PairStage | RatingStage, stock: Stock) -> Iterator[
         yield f"study.toml: stage '{name}': no page '{stage.page}'; there is {', '.join(PAGES.names())}"
     elif unfit := PAGES.get(stage.page).unfit(stage):
         yield f"study.toml: stage '{name}': {unfit}"
-    for factor in reference_factors(stage, stock.benchmark):
-        if factor not in stock.benchmark.factors:
-            yield f"study.toml: stage '{name}': references name '{factor}', which is no column of items.csv"
-    if isinstance(stage, RatingStage):
-        factor = stage.hidden_references
-        if factor and factor not in stock.benchmark.references["factor"].to_list():
-            yield f"study.toml: stage '{name}': hidden_references name '{factor}', of which references.csv has nothing"
+    try:
+        references.beside(stock.benchmark, stage, name)
+        if isinstance(stage, RatingStage):
+            references.hidden_items(stock.benchmark, stage, name)
+    except (UnknownName, BadConfig) as error:
+        yield f"study.toml: {error.message}"
 
 
 def _plan(stock: Stock) -> Iterator[str]:

@@ -22,7 +22,7 @@ from ..design import PairStage, RatingStage, Study, read_study
 from ..errors import BadTable, NotFound, UnknownName
 from ..plan import Plan
 from .faults import Stock, faults, with_references
-from .picture_table import Picture, measured
+from .picture_table import Picture, measured, too_small
 from .practice import PracticeQuestion, practice
 
 __all__ = ["Frozen", "Parts", "Sheet", "Trial", "freeze"]
@@ -230,7 +230,7 @@ def freeze(folder: str | Path, *, rehearsal: bool = False) -> Frozen:
         questions, wrong = practice(stock)
         found += wrong
     pictures, missing = measured(stock, questions)
-    found += missing
+    found += missing or too_small(plan, questions, pictures)
     if found:
         raise BadTable.of_faults(str(folder), found)
     return Frozen(

@@ -8,14 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 
 import msgspec
+import polars as pl
 
 from ..errors import BadInput
 from ..images import read_bytes
 from .faults import Stock
+from .pictures.instructed import MIN_SIDE
 from .pictures.sanitise import look
 from .practice import PracticeQuestion
 
-__all__ = ["Picture", "measured"]
+__all__ = ["Picture", "measured", "too_small"]
 
 
 class Picture(msgspec.Struct, frozen=True):
@@ -52,6 +54,8 @@ def measured(stock: Stock, questions: Mapping[str, Iterable[PracticeQuestion]]) 
             PurePosixPath(path or "").is_absolute() or ".." in PurePosixPath(path or "").parts
         ):
             lines.append(f"picture '{path}' lies outside the study's folder")
+        elif key not in images and not key.startswith("file:"):
+            continue  # the plan's fault, told there
         elif path is None:
             lines.append(f"items.csv: '{key}' has no picture")
         else:
@@ -65,6 +69,28 @@ def measured(stock: Stock, questions: Mapping[str, Iterable[PracticeQuestion]]) 
             else:
                 pictures[key] = made
     return pictures, lines
+
+
+def too_small(
+    plan: pl.DataFrame, questions: Mapping[str, Iterable[PracticeQuestion]], pictures: Mapping[str, Picture]
+) -> list[str]:
+    """Return a line for each picture that is too small for the instruction that is drawn on it.
+
+    Args:
+        plan: the trials, with their checks.
+        questions: training questions of each stage.
+        pictures: key -> picture.
+    """
+    told = plan.filter(pl.col("check") == "instructed")
+    keys = {key for side in ("left", "right", "item") for key in told[side].drop_nulls().unique().to_list()}
+    for question in (one for asked in questions.values() for one in asked if one.instructed):
+        keys.update(key for key in (question.left, question.right, question.item) if key)
+    small = [pictures[key] for key in sorted(keys) if min(pictures[key].width, pictures[key].height) < MIN_SIDE]
+    return [
+        f"{picture.path}: {picture.width} x {picture.height} pixels are too few to draw an instruction on; it takes "
+        f'{MIN_SIDE} a side, or check = "broken" and training of your own'
+        for picture in small
+    ]
 
 
 def _shown(stock: Stock) -> set[str]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 import msgspec
 import numpy as np
+import polars as pl
 
 from ..benchmark import Benchmark
-from ..design import PairStage, RatingStage, Text
+from ..design import PairStage, RatingStage, Text, references
 from ..design.pages import Question
-from .faults import Stock, broken_of, reference_factors
+from .faults import Stock, broken_of
 
 __all__ = ["BROKEN_WITHIN", "INSTRUCTED_WITHIN", "PracticeQuestion", "is_right", "practice"]
 
@@ -144,10 +144,10 @@ def _auto(name: str, stage: PairStage | RatingStage, stock: Stock) -> list[Pract
         row = rows.row(int(rng.integers(rows.height)), named=True)
         if isinstance(stage, PairStage):
             shown = _broken_shown(pair, sides[turn]) if pair else (row["left"], row["right"])
-            questions.append(_auto_pair(stage, criterion, shown, sides[turn], pair is None, stock.benchmark))
+            questions.append(_auto_pair(stage, name, criterion, shown, sides[turn], pair is None, stock.benchmark))
         else:
             version = pair[0] if pair and sides[turn] == 0 else None
-            questions.append(_auto_rating(stage, criterion, version, row["item"], stock.benchmark, rng))
+            questions.append(_auto_rating(stage, name, criterion, version, row["item"], stock.benchmark, rng))
     return questions
 
 
@@ -157,7 +157,7 @@ def _broken_shown(pair: tuple[str, str], side: int) -> tuple[str, str]:
 
 
 def _auto_pair(
-    stage: PairStage, criterion: str, shown: tuple[str, str], side: int, told: bool, benchmark: Benchmark
+    stage: PairStage, name: str, criterion: str, shown: tuple[str, str], side: int, told: bool, benchmark: Benchmark
 ) -> PracticeQuestion:
     left, right = shown
     return PracticeQuestion(
@@ -165,13 +165,14 @@ def _auto_pair(
         expected=("left", "right")[side],
         left=left,
         right=right,
-        references=(*_beside("left", left, stage, benchmark), *_beside("right", right, stage, benchmark)),
+        references=(*_beside("left", left, stage, name, benchmark), *_beside("right", right, stage, name, benchmark)),
         instructed=told,
     )
 
 
 def _auto_rating(
     stage: RatingStage,
+    name: str,
     criterion: str,
     broken: str | None,
     item: str,
@@ -193,15 +194,21 @@ def _auto_rating(
         expected=f"{expected:.10g}",
         within=within,
         item=item,
-        references=_beside("item", item, stage, benchmark),
+        references=_beside("item", item, stage, name, benchmark),
         instructed=broken is None,
     )
 
 
 def _beside(
-    side: str, item: str, stage: PairStage | RatingStage, benchmark: Benchmark
+    side: str, item: str, stage: PairStage | RatingStage, name: str, benchmark: Benchmark
 ) -> tuple[tuple[str, str, str], ...]:
-    factors: Sequence[str] = reference_factors(stage, benchmark)
-    row = benchmark.items.filter(benchmark.items["item"] == item)
-    levels = [(factor, row[factor][0]) for factor in factors if row.height and row[factor][0] is not None]
-    return tuple((side, factor, f"reference:{factor}:{level}") for factor, level in levels)
+    """(side, factor, key) of what stands beside an item in a stage."""
+    shown = {"left": [item], "right": [item], "item": [None]} if side != "item" else {"left": [None], "item": [item]}
+    row = pl.DataFrame(shown, schema=dict.fromkeys(shown, pl.String))
+    factors = references.beside(benchmark, stage, name)
+    told = references.with_references(row, benchmark, factors).row(0, named=True)
+    return tuple(
+        (side, factor, f"reference:{factor}:{told[f'{side}.{factor}']}")
+        for factor in factors
+        if told[f"{side}.{factor}"] is not None
+    )

@@ -24,10 +24,11 @@ from ..store import Store, answers, claims, events, people, versions
 from .limits import Limits
 from .profiles import Profile
 
-__all__ = ["Desk", "Facts", "ServerSettings", "Sitting", "current_lease", "look"]
+__all__ = ["PLATE", "PRACTICE", "TUTORIAL", "Desk", "Facts", "ServerSettings", "Sitting", "current_lease", "look"]
 
 _MOST_SITTINGS = 4096  # our choice: about 40 KB each
-_PRACTICE, _TUTORIAL, _PLATE = "\x1fpractice ", "\x1ftutorial ", "\x1fplate "  # no id of the plan has such a character
+PRACTICE, TUTORIAL, PLATE = "\x1fpractice ", "\x1ftutorial ", "\x1fplate "
+"""What stands before the number of a thing that is no trial, in its public id; no id of the plan has such a character."""
 
 
 @dataclass(frozen=True)
@@ -203,15 +204,15 @@ class Desk:
 
     def practice_id(self, lease: int, number: int) -> str:
         """Public id of a training question."""
-        return public_id(self.key, lease, f"{_PRACTICE}{number}")
+        return public_id(self.key, lease, f"{PRACTICE}{number}")
 
     def tutorial_id(self, lease: int, number: int) -> str:
         """Public id of a tutorial card."""
-        return public_id(self.key, lease, f"{_TUTORIAL}{number}")
+        return public_id(self.key, lease, f"{TUTORIAL}{number}")
 
     def plate_id(self, lease: int, number: int) -> str:
         """Public id of a colour-vision plate."""
-        return public_id(self.key, lease, f"{_PLATE}{number}")
+        return public_id(self.key, lease, f"{PLATE}{number}")
 
     @staticmethod
     def plates(frozen: Frozen) -> list[Plate]:
