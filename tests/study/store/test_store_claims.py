@@ -184,7 +184,7 @@ def test_released_with_answers_it_is_replaced(small: Small) -> None:
     small.answer(lease)
     small.write(claims.release, lease.id, small.now, who="ann", why="asked to stop")
     assert small.states("a") == ["abandoned", "free"]
-    assert [event.kind for event in small.read(events.of_lease, lease.id)][0] == "admin.release"
+    assert next(event.kind for event in small.read(events.of_lease, lease.id)) == "admin.release"
 
 
 def test_releasing_what_is_done_does_nothing(small: Small) -> None:

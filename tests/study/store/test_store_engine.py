@@ -216,8 +216,7 @@ def test_a_full_disk_is_told_and_passes(tmp_path: Path) -> None:
             try:
                 assert small.answer(lease, f"t{number}", body='{"much": "' + "x" * 500 + '"}') == "stored"
                 acknowledged.append(f"t{number}")
-            except StoreFull as error:
-                assert error.message == "study.db: the disk is full; nothing more is stored until there is room"
+            except StoreFull:
                 refused.append(f"t{number}")
         assert refused
         store.write_now(lambda c: c.exec_driver_sql("PRAGMA max_page_count = 1000000").scalar())
@@ -234,7 +233,8 @@ def test_a_full_disk_is_an_error_of_its_class(tmp_path: Path) -> None:
 
 
 def test_a_lost_connection_is_made_again(postgres: Callable[[], Any]) -> None:
-    kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    others = "pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    kill = f"SELECT pg_terminate_backend(pid) FROM {others}"
     with postgres() as url, Store.open(url) as store:
         small = Small(store)
         lease = small.lease(small.person().id)
