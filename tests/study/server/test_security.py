@@ -275,6 +275,25 @@ def test_a_named_panel_may_frame_the_pages_and_get_its_form() -> None:
     assert "x-frame-options" not in headers
 
 
+def test_nobody_frames_the_desk_nor_gets_its_forms() -> None:
+    site = site_of(frame="https://www.mturk.com", form_origins=["https://www.mturk.com"])
+    answer = request(_app(site), path="/admin/login")
+    assert answer["content-security-policy"] == CSP
+    assert answer["x-frame-options"] == "DENY"
+
+
+def test_a_page_cannot_loosen_what_every_answer_carries() -> None:
+    app = _app()
+
+    @app.get("/loose")
+    async def loose() -> JSONResponse:
+        return JSONResponse({}, headers={"Content-Security-Policy": "default-src *", "X-Frame-Options": "ALLOWALL"})
+
+    answer = request(app, path="/loose")
+    assert answer["content-security-policy"] == CSP
+    assert answer["x-frame-options"] == "DENY"
+
+
 def test_a_page_may_be_kept_where_it_says_so_and_forms_tell_their_origin() -> None:
     answer = request(_app(), path="/admin/login")
     assert answer["cache-control"] == "private, max-age=3"

@@ -32,6 +32,7 @@ from .profiles import Ids, Profile, ids_of
 from .pseudonyms import code_sha256, opened_ids, person_hmac, sealed_ids, submission_hmac
 from .refusals import Refusal, calm_page, language_for
 from .security import Site, peer_of
+from .simulated import PASS, known_by_pass, seat_of
 
 __all__ = [
     "Door",
@@ -146,6 +147,8 @@ async def _arrive(door: Door, request: Request) -> Response:
     language, asked = _language(door, request, query)
     if "prefetch" in request.headers.get("sec-purpose", request.headers.get("purpose", "")).lower():
         return Response(status_code=503, headers={"retry-after": "1"})  # nobody is there yet
+    if query.get(PASS):
+        return await _simulated(door, query, _arrival(door, query, language, asked))
     if door.profile.name == "lab":
         return code_page(language, door.languages, door.title(language))
     named = door.profile.person and any(
@@ -164,6 +167,28 @@ async def _arrive(door: Door, request: Request) -> Response:
     return await _welcome(door, ids, _arrival(door, query, language, asked))
 
 
+async def _simulated(door: Door, query: Mapping[str, list[str]], made: tuple[_Arrival, _Secrets]) -> Response:
+    """Let a simulated participant in, by whatever profile people come; every table says what they are.
+
+    With `&seat=1` nobody comes in: the holder of the pass is told which sheets that participant has.
+    """
+    arrival, secrets_ = made
+    known_by = known_by_pass(door.hmac, query[PASS][0])
+    if known_by is None:
+        raise Refusal(404, "not-found")
+    if query.get("seat"):
+        return JSONResponse(
+            await door.store.read(lambda c: seat_of(c, known_by)), headers={"cache-control": "no-store"}
+        )
+
+    def job(c: sa.Connection) -> None:
+        now = door.clock()
+        _open(c, people.arrive(c, people.SIMULATED, known_by, None, arrival.language, now), arrival, None, now)
+
+    await door.store.write(job)
+    return _to_study(secrets_.key, door, secrets_.cookie)
+
+
 async def _enter(door: Door, request: Request) -> Response:
     if door.profile.name != "lab":
         raise Refusal(404, "not-found")
@@ -172,7 +197,7 @@ async def _enter(door: Door, request: Request) -> Response:
     form = _query(await request.body())
     language, asked = _language(door, request, form)
     peer = peer_of(request.scope)
-    wait = door.limits.attempts.wait(peer)
+    wait = door.limits.attempts.wait(("code", peer))
     if wait:
         raise Refusal.too_many(wait)
     hashed = code_sha256(door.hmac, (form.get("code") or [""])[0])
@@ -190,7 +215,7 @@ async def _enter(door: Door, request: Request) -> Response:
         return True
 
     if not await door.store.write(job):
-        door.limits.attempts.take(peer)
+        door.limits.attempts.take(("code", peer))
         return code_page(language, door.languages, door.title(language), wrong=True)
     return _to_study(secrets_.key, door, secrets_.cookie)
 

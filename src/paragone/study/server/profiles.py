@@ -7,6 +7,7 @@ participants one.
 
 from __future__ import annotations
 
+import functools
 import re
 import secrets
 from collections.abc import Mapping
@@ -246,6 +247,7 @@ def completion(profile: Profile, codes: Mapping[str, str], outcome: str, ids: Id
     return Return(code, _FIELD.sub(lambda found: quote(values[found[1]], safe=""), profile.back), None)
 
 
+@functools.lru_cache(maxsize=256)
 def origin_of(address: str) -> str | None:
     """Return the origin of a web address in its one spelling (lower case, no default port); None: it has none."""
     try:

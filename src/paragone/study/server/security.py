@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import BadConfig
@@ -42,8 +42,10 @@ PATIENCE = 20.0
 """Seconds within which a whole body must be there."""
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+_NOBODY = "'none'"
 _EVERY = ("0.0.0.0", "::", "")
 _FORM_PAGES = ("/admin", "/enter")
+_MAY_DIFFER = (b"cache-control", b"referrer-policy")  # a page that says otherwise knows why
 _ODD = re.compile(rb"\\u(?:[dD][89a-fA-F]|0000)")
 _POLICY = (
     "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), "
@@ -126,23 +128,30 @@ def site_of(
     return Site(origin, known, frame, tuple(form_origins), tuple(proxies), ordered)
 
 
-def security_headers(site: Site) -> dict[str, str]:
-    """Return the headers that every answer carries, by lower-case name."""
-    forms = " ".join(("'self'", *site.form_origins))
+def security_headers(site: Site, *, desk: bool = False) -> dict[str, str]:
+    """Return the headers that every answer carries, by lower-case name.
+
+    Args:
+        site: where the server stands.
+        desk: of the desk and of pages with a form of ours: nobody frames the desk, and its forms tell their origin (under
+            no-referrer browsers send "Origin: null" with a form).
+    """
+    frame = "" if desk else site.frame
+    forms = " ".join(("'self'", *(() if desk else site.form_origins)))
     csp = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
-        f"form-action {forms}; base-uri 'none'; frame-ancestors {site.frame or chr(39) + 'none' + chr(39)}"
+        f"form-action {forms}; base-uri 'none'; frame-ancestors {frame or _NOBODY}"
     )
     headers = {
         "content-security-policy": csp,
         "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
+        "referrer-policy": "same-origin" if desk else "no-referrer",
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
         "permissions-policy": _POLICY,
         "cache-control": "no-store",
     }
-    if not site.frame:
+    if not frame:
         headers["x-frame-options"] = "DENY"
     if site.https:
         headers["strict-transport-security"] = "max-age=31536000"
@@ -207,7 +216,8 @@ class Guard:
         self.site = site
         self.most = most
         self.patience = patience
-        self._headers = security_headers(site)
+        self._pages = _encoded(security_headers(site))
+        self._desk = _encoded(security_headers(site, desk=True))
         self._networks = [ipaddress.ip_network(proxy, strict=False) for proxy in site.proxies]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -223,9 +233,11 @@ class Guard:
         scope["query_string"] = b""  # the server's access log prints its own scope, later
         scope["client"] = None
 
+        ours = self._desk if _is_desk(within["path"]) else self._pages
+
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._dress(MutableHeaders(raw=message.setdefault("headers", [])), within["path"])
+                message["headers"] = _dressed(message.get("headers", []), ours)
             await send(message)
 
         try:
@@ -299,17 +311,6 @@ class Guard:
             _check_text(body)
         return body
 
-    def _dress(self, headers: MutableHeaders, path: str) -> None:
-        for name, value in self._headers.items():
-            if name == "cache-control":
-                headers.setdefault(name, value)
-            elif name == "referrer-policy" and path.startswith(_FORM_PAGES):
-                headers[name] = "same-origin"
-            elif name == "referrer-policy" and headers.get(name) == "same-origin":
-                continue  # a page with a form: see `form_page`
-            else:
-                headers[name] = value
-
 
 def install(app: FastAPI, site: Site, *, most: int = MOST_BYTES, patience: float = PATIENCE) -> None:
     """Put the guard around an application and give all its errors their form.
@@ -325,6 +326,22 @@ def install(app: FastAPI, site: Site, *, most: int = MOST_BYTES, patience: float
     install_refusals(app, security_headers(site))
     app.add_middleware(Guard, site=site, most=most, patience=patience)
     app.state.site = site
+
+
+def _is_desk(path: str) -> bool:
+    return path.startswith(_FORM_PAGES)
+
+
+def _encoded(headers: Mapping[str, str]) -> dict[bytes, bytes]:
+    return {name.encode(): value.encode() for name, value in headers.items()}
+
+
+def _dressed(given: Iterable[tuple[bytes, bytes]], ours: dict[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer with ours; of the page's own only those that may differ stand against them."""
+    kept = [(name.lower(), value) for name, value in given]
+    kept = [(name, value) for name, value in kept if name not in ours or name in _MAY_DIFFER]
+    there = {name for name, _ in kept}
+    return kept + [(name, value) for name, value in ours.items() if name not in there]
 
 
 class _Replay:
