@@ -63,6 +63,11 @@ FENCES = {
     "fastapi": {"study"},
     "uvicorn": {"study"},
     "sqlalchemy": {"study"},
+    "starlette": {"study"},
+    "alembic": {"study"},
+    "psycopg": {"study"},
+    "argon2": {"study"},
+    "cryptography": {"study"},
     "matplotlib": {"report"},
     "click": {"cli"},
     "skimage": {"make", "metrics"},
@@ -188,7 +193,7 @@ def _loaded_by(code: str) -> set[str]:
 
 
 def test_help_and_import_load_nothing_heavy() -> None:
-    heavy = {"numpy", "polars", "scipy", "torch", "fastapi", "matplotlib", "PIL", "msgspec"}
+    heavy = {"numpy", "polars", "scipy", "torch", "fastapi", "sqlalchemy", "matplotlib", "PIL", "msgspec"}
     assert not heavy & _loaded_by("import paragone")
     call = "from paragone.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass"
     assert not heavy & _loaded_by(call)
@@ -212,8 +217,9 @@ def _catalogs() -> list[tuple[str, object]]:
     from paragone.make.stylise import STYLISERS
     from paragone.metrics import METRICS
     from paragone.sources import SOURCES
+    from paragone.study.pages import PAGES
 
-    return [(name, catalog) for catalog in (ESTIMATORS, METRICS, SOURCES, STYLISERS) for name in catalog.builtin]
+    return [(name, catalog) for catalog in (ESTIMATORS, METRICS, PAGES, SOURCES, STYLISERS) for name in catalog.builtin]
 
 
 @pytest.mark.parametrize(("name", "catalog"), _catalogs())

@@ -23,6 +23,11 @@ VERBS: dict[str, tuple[str, str]] = {
     "check": ("paragone.cli.build:check", "Check everything in a folder and print all faults at once."),
     "plan": ("paragone.cli.ask:plan", "Deal the trials of a study: who is shown what, in which order."),
     "simulate": ("paragone.cli.ask:simulate", "Let simulated participants answer a plan."),
+    "serve": ("paragone.cli.serve:serve", "Ask people: serve the study of a folder as web pages."),
+    "export": ("paragone.cli.serve:export", "Write everything that a study holds as tables, at any time."),
+    "forget": ("paragone.cli.serve:forget", "Delete a participant's data on request."),
+    "backup": ("paragone.cli.serve:backup", "Copy a study's store while it is being served."),
+    "restore": ("paragone.cli.serve:restore", "Check a backup, and bring it back into an empty store."),
     "collect": ("paragone.cli.ask:collect", "Turn raw answers into votes.csv and ratings.csv."),
     "screen": ("paragone.cli.people:screen", "Say which participants to leave out, by which rule, and why."),
     "consistency": ("paragone.cli.people:consistency", "Say how far people agree with themselves and each other."),
@@ -33,7 +38,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "Compare machine scores with people's, with intervals and significance.",
     ),
     "report": ("paragone.cli.show:report", "Write one HTML page about all of it."),
-    "list": ("paragone.cli.show:list_", "List estimators, metrics, sources or stylisers."),
+    "list": ("paragone.cli.show:list_", "List estimators, metrics, pages, sources or stylisers."),
 }
 
 

@@ -8,9 +8,23 @@ EXAMPLE = """\
 # What a study asks. Write it beside benchmark.toml, then: paragone plan FOLDER
 # Every key is in docs/reference.md; an unknown key is refused.
 
-name = "Which picture is better overall?"    # the question, as participants see it
+name = "my-study"
 criteria = ["overall"]                       # asked in each trial; left out: those of benchmark.toml
 seed = 1                                     # the same seed deals the same plan
+
+[pages]
+title = "Which picture is better overall?"   # as participants see it; also { en = "...", de = "...", zh = "..." }
+languages = ["en"]                           # of en, zh, de; the first is the default
+
+[consent]                                    # participants are asked to agree to this; nobody is asked while it is empty
+who = ""                                     # who runs the study: your name and institution
+contact = ""                                 # how a participant reaches you
+
+[training]
+auto = 2                                     # questions with a clear answer that must be answered right before the trials
+
+[platform]
+profile = "open"                             # whoever has the link; or prolific, connect, sona, mturk, lab, own
 
 [[stage]]                                    # first: methods meet on the same content and style
 kind = "pairs"

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from ..benchmark import Benchmark
-from ..design import Study, read_study
+from ..design import Study, in_language, read_study
 from ..errors import NotFound
 from ..judgements import Ratings, Votes
 from ..provenance import changed_inputs
@@ -133,11 +133,12 @@ def _described(votes: Votes | None, ratings: Ratings | None) -> list[str]:
 
 
 def _asked(folder: Path) -> str:
-    """The question that the study put to people: the name that study.toml gives it; empty where it gives none."""
+    """The question that the study put to people: its title, else its name; empty where study.toml gives neither."""
     path = folder / "study.toml"
     if not path.is_file():
         return ""
-    name = read_study(path).name
+    study = read_study(path)
+    name = in_language(study.pages.title, "en") or study.name
     unnamed = dict(zip(reversed(Study.__struct_fields__), reversed(Study.__struct_defaults__), strict=False))["name"]
     return "" if name == unnamed else name
 

@@ -9,10 +9,11 @@ from ..estimate import ESTIMATORS
 from ..make.stylise import STYLISERS
 from ..metrics import METRICS, describe
 from ..sources import SOURCES
+from ..study.pages import PAGES
 
 __all__ = ["listing"]
 
-_CATALOGS = {"estimators": ESTIMATORS, "sources": SOURCES, "stylisers": STYLISERS}
+_CATALOGS = {"estimators": ESTIMATORS, "pages": PAGES, "sources": SOURCES, "stylisers": STYLISERS}
 _FACTS = ("summary", "reads", "unit", "options", "source", "gives", "licence", "citation", "strategy", "shrinks")
 
 
@@ -20,7 +21,7 @@ def listing(what: str) -> list[dict[str, Any]]:
     """One row per plug-in: its facts, whether it can be used here, and why not.
 
     Args:
-        what: estimators, metrics, sources or stylisers.
+        what: estimators, metrics, pages, sources or stylisers.
     """
     if what == "metrics":
         return [describe(name) for name in METRICS.names()]
