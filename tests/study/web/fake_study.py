@@ -68,14 +68,15 @@ class FakeStudy:
         self.steps: list[dict[str, Any]] = []
         self.telemetry: list[dict[str, Any]] = []
         self.requests: list[tuple[float, str, str]] = []
-        self.bearers: set[str] = set()
+        self.bearers: set[tuple[str, str]] = set()
         self.token = "token-1"
         self.opened = 0
         # switches
         self.picture_delay = 0.0
         self.lose_acks = 0  # so many answers are stored, and their acknowledgement is not sent
         self.refuse: list[int] = []  # statuses of the next answers
-        self.gone = False
+        self.forgot: set[str] = set()  # tokens that nobody has any more
+        self.framed = False  # may be shown in a frame of its own origin
         self.break_after: int | None = None
         self.break_until: float | None = None
         self.break_seconds = 2.0
@@ -341,19 +342,26 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, body: bytes, kind: str, **more: str) -> None:
         self.send_response(status)
-        headers = {"Content-Type": kind, "Content-Length": str(len(body)), "Content-Security-Policy": CSP, **more}
+        headers = {"Content-Type": kind, "Content-Length": str(len(body)), "Content-Security-Policy": self._csp(), **more}
         headers |= {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.wfile.write(body)
 
+    def _csp(self) -> str:
+        return CSP.replace("frame-ancestors 'none'", "frame-ancestors 'self'") if self.study.framed else CSP
+
     def _json(self, status: int, data: Any) -> None:
         self._send(status, json.dumps(data).encode(), "application/json")
 
     def _allowed(self) -> bool:
         bearer = self.headers.get("Authorization", "")
-        if self.study.gone or (bearer != f"Bearer {self.study.token}" and re.fullmatch(r"Bearer token-\d+", bearer)):
+        self.study.bearers.add((bearer, self.path))
+        if bearer.removeprefix("Bearer ") in self.study.forgot:
+            self._json(401, {"error": {"kind": "bad-token", "message": "no session"}})
+            return False
+        if bearer != f"Bearer {self.study.token}" and re.fullmatch(r"Bearer token-\d+", bearer):
             self._json(410, {"error": {"kind": "replaced", "message": "another tab"}})
             return False
         if bearer != f"Bearer {self.study.token}":
@@ -399,7 +407,6 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
         if self.path == "/api/session":
             study.opened += 1
-            study.gone = False
             study.token = f"token-{study.opened}"
             self._json(200, {"token": study.token, "language": study.language})
             return

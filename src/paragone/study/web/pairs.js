@@ -28,7 +28,7 @@ export async function show(trial, { values }, put) {
 	const zoom = h("span", stage.zoom);
 	if (!all) {
 		const tie = h("span", third && h("button", choice("tie"), key(t("pair.key-third")), third));
-		await stage.show(h("h1", question(open[0].question)), root, bar(h("span"), tie, zoom));
+		await stage.show(open[0].id, h("h1", question(open[0].question)), root, bar(h("span"), tie, zoom));
 		return oneByOne(stage, open, put);
 	}
 	const rows = open.map(({ id, question: parts }, at) => {
@@ -37,7 +37,7 @@ export async function show(trial, { values }, put) {
 		return h("div.row", { role: "group", "data-criterion": id }, h("span", question(parts), { id: `q${at}` }), a, third && pick("tie", third), b);
 	});
 	const next = button("next", null, ".main");
-	await stage.show(h("h1", t("pair.pictures")), root, rows, bar(h("span"), next, zoom));
+	await stage.show(open[0].id, h("h1", t("pair.pictures")), root, rows, bar(h("span"), next, zoom));
 	return together(stage, rows, next, put);
 }
 

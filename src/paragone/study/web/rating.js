@@ -49,6 +49,7 @@ export async function show(trial, known, put, first) {
 	let done;
 	const gone = new Promise((go) => (done = go));
 	await stage.show(
+		criteria[0].id,
 		h("h1", criteria[1] ? t("rating.scale") : question(criteria[0].question)),
 		h("div.rating", h("div.shown", root, words), h("div.side", h("div.scales", scales), hint, bar(previous, next))),
 	);

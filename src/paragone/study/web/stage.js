@@ -126,6 +126,7 @@ export async function stageOf(trial) {
 	const signal = fresh();
 	const begun = now();
 	const late = setTimeout(() => signal.aborted || status("loading"), 1000);
+	delete dataset.onset;
 	Object.assign(dataset, { trial: trial.id, page: trial.page });
 	const shots = await shotsOf(trial);
 	const load = now() - begun;
@@ -144,7 +145,7 @@ export async function stageOf(trial) {
 		return root;
 	};
 	/** Show what was built; the clock starts when it is painted. */
-	stage.show = async (...nodes) => {
+	stage.show = async (criterion, ...nodes) => {
 		const place = () => {
 			measured = layout(root, shots);
 			if (stage.zooming) Object.assign(stage.zooming, measured).show();
@@ -155,7 +156,7 @@ export async function stageOf(trial) {
 		on(matchMedia(`(resolution: ${devicePixelRatio}dppx)`), "change", place);
 		await Promise.all(shots.map(({ image }) => image.decode().catch(() => {})));
 		root.classList.remove("unshown");
-		await stage.mark(trial.criteria[0].id);
+		await stage.mark(criterion);
 		shown();
 	};
 	/** A criterion is asked from now on: its clock starts when two frames have been painted. */

@@ -1,0 +1,239 @@
+"""Answers survive the network: lost acknowledgements, no connection, reloads, refusals, other tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from fake_study import FakeStudy
+from visitor import Visitor
+
+pytestmark = pytest.mark.browser
+Visit = Callable[..., Visitor]
+
+
+def _study(**more: object) -> FakeStudy:
+    settings: dict[str, object] = {"phases": ("trial", "finish", "done"), "n": 4, "criteria": ("overall",)}
+    return FakeStudy(**{**settings, **more})  # type: ignore[arg-type]
+
+
+def _answer(who: Visitor, *keys: str, first: int = 0) -> None:
+    for number, key in enumerate(keys):
+        who.trial(who.study.trials[first + number])
+        who.page.keyboard.press(key)
+
+
+def test_lost_acknowledgements_store_each_answer_once(visit: Visit) -> None:
+    study = _study()
+    study.lose_acks = 3
+    who = visit(study)
+    who.network_faults_wanted = True
+    _answer(who, "1", "2", "1", "2")
+    who.phase("done")
+    assert list(who.answered().values()) == ["left", "right", "left", "right"]
+    assert len(study.answers) == 4
+    assert len(study.posts) == 7
+    assert len({post["id"] for post in study.posts}) == 4  # the same id whenever it was sent again
+
+
+def test_answers_wait_while_there_is_no_connection_and_nobody_is_held_up(visit: Visit) -> None:
+    study = _study()
+    who = visit(study)
+    who.trial(study.trials[0])
+    who.until(lambda: sum(path.startswith("/i/") for _, _, path in study.requests) >= 12, "the next two trials' pictures")
+    who.network_faults_wanted = True
+    who.page.context.set_offline(True)
+    _answer(who, "1", "2", "1")  # the current one and the two that were loaded ahead
+    who.until(lambda: who.data()["waiting"] == "3", "three answers that wait")
+    who.page.get_by_text("No connection", exact=False).first.wait_for()
+    assert study.answers == {}
+    who.page.context.set_offline(False)
+    _answer(who, "2", first=3)
+    who.phase("done")
+    assert list(who.answered().values()) == ["left", "right", "left", "right"]
+    assert len(study.posts) == 4
+
+
+def test_a_reload_in_mid_retry_keeps_the_answers(visit: Visit) -> None:
+    study = _study()
+    study.refuse = [503] * 3
+    who = visit(study)
+    who.network_faults_wanted = True
+    _answer(who, "1", "2")
+    who.until(lambda: who.data()["waiting"] == "2", "two answers that wait")
+    assert study.answers == {}
+    who.page.on("dialog", lambda dialog: dialog.accept())
+    who.page.reload()
+    _answer(who, "1", "2", first=2)
+    who.phase("done")
+    assert list(who.answered().values()) == ["left", "right", "left", "right"]
+
+
+def test_a_reload_between_two_questions_goes_on_with_the_second(visit: Visit) -> None:
+    study = _study(criteria=("content", "style"), n=1)
+    who = visit(study)
+    who.trial(criterion="content")
+    who.page.keyboard.press("1")
+    who.trial(criterion="style")
+    who.page.reload()
+    data = who.trial()
+    assert data["criterion"] == "style"
+    who.page.keyboard.press("2")
+    who.phase("done")
+    assert [row["criterion"] for row in study.posts] == ["content", "style"]
+
+
+@pytest.mark.parametrize("status", [425, 429, 503])
+def test_not_now_is_waited_for(visit: Visit, status: int) -> None:
+    study = _study(n=1)
+    study.refuse = [status, status]
+    who = visit(study)
+    who.network_faults_wanted = True
+    _answer(who, "2")
+    who.phase("done")
+    assert list(who.answered().values()) == ["right"]
+
+
+def test_an_answer_that_the_server_has_otherwise_is_dropped_and_the_page_goes_on(visit: Visit) -> None:
+    study = _study(n=2)
+    who = visit(study)
+    who.network_faults_wanted = True
+    who.trial(study.trials[0])
+    other = {"id": "other", "trial": study.trials[0], "criterion": "overall", "revision": 0, "value": "left", "body": {}}
+    study.answers[(study.trials[0], "overall", 0)] = other
+    who.page.keyboard.press("2")
+    _answer(who, "2", first=1)
+    who.phase("done")
+    assert list(who.answered().values()) == ["left", "right"]
+    assert who.data()["waiting"] == "0"
+
+
+def test_an_answer_that_the_server_will_never_take_does_not_hold_up_the_others(visit: Visit) -> None:
+    study = _study(n=2)
+    study.refuse = [422]
+    who = visit(study)
+    who.network_faults_wanted = True
+    _answer(who, "1")
+    who.until(lambda: study.refuse == [], "the refusal")
+    for _ in range(2):  # the refused trial is asked again
+        trial = who.until(lambda: who.trial().get("trial"), "a trial")
+        who.page.keyboard.press("2")
+        who.until(lambda trial=trial: who.data().get("trial") != trial or who.data()["phase"] == "done", "the next")
+    if who.data()["phase"] != "done":
+        who.trial()
+        who.page.keyboard.press("2")
+    who.phase("done")
+    assert list(who.answered().values()) == ["right", "right"]
+
+
+def test_the_code_comes_only_when_the_server_has_every_answer(visit: Visit) -> None:
+    study = _study(n=1)
+    study.refuse = [503, 503, 503]
+    who = visit(study)
+    who.network_faults_wanted = True
+    _answer(who, "1")
+    seen = set()
+    while who.data()["phase"] != "done":
+        seen.add((len(study.answers), who.page.locator(".code").count()))
+        who.page.wait_for_timeout(50)
+    assert {codes for _, codes in seen} == {0}
+    assert len(study.answers) == 1
+
+
+def test_a_step_is_retried_until_it_is_taken(visit: Visit) -> None:
+    study = FakeStudy(phases=("instructions", "ready", "trial", "finish", "done"), n=1, criteria=("overall",))
+    who = visit(study)
+    who.network_faults_wanted = True
+    who.phase("instructions")
+    who.page.context.set_offline(True)
+    who.press("Continue")
+    who.page.get_by_text("No connection", exact=False).wait_for()
+    who.page.context.set_offline(False)
+    who.phase("ready")
+    assert len({step["id"] for step in study.steps}) == 1
+
+
+def test_the_newest_tab_wins_and_the_older_one_says_so(visit: Visit) -> None:
+    study = _study()
+    old = visit(study)
+    old.network_faults_wanted = True
+    old.trial(study.trials[0])
+    new = Visitor(old.page.context.new_page(), study, old.origin)
+    new.page.goto(old.origin + "/study#k=KEY2")
+    new.trial(study.trials[0])
+    old.page.keyboard.press("1")
+    old.phase("replaced")
+    assert study.answers == {}
+    _answer(new, "2")
+    old.press("Go on here")  # and this one takes over again
+    data = old.trial()
+    assert data["trial"] == study.trials[1]
+    assert list(old.answered()) == [(study.trials[0], "overall")]
+
+
+def test_a_tab_that_was_duplicated_ends_the_first_one(visit: Visit) -> None:
+    study = _study()
+    first = visit(study)
+    first.trial(study.trials[0])
+    token = first.page.evaluate("sessionStorage.paragone")
+    second = Visitor(first.page.context.new_page(), study, first.origin)
+    second.page.goto(f"{first.origin}/study#t={token}")
+    second.trial(study.trials[0])
+    first.phase("replaced")
+    assert second.data()["phase"] == "trial"
+
+
+def test_the_key_leaves_the_address_at_once_and_a_reload_needs_none(visit: Visit) -> None:
+    study = _study()
+    who = visit(study)
+    who.trial()
+    assert who.page.url == who.origin + "/study"
+    opened = study.opened
+    who.page.reload()
+    who.trial()
+    assert study.opened == opened
+
+
+def test_an_expired_session_is_renewed_by_the_cookie(visit: Visit) -> None:
+    study = _study()
+    who = visit(study)
+    who.network_faults_wanted = True
+    who.trial(study.trials[0])
+    study.forgot.add(study.token)
+    who.page.keyboard.press("1")
+    _answer(who, "1", "1", "1", first=1)
+    who.phase("done")
+    assert len(study.answers) == 4
+
+
+def test_answers_of_another_person_on_the_same_machine_go_out_under_their_own_token(visit: Visit) -> None:
+    study = _study()
+    study.refuse = [503] * 50
+    who = visit(study)
+    who.network_faults_wanted = True
+    _answer(who, "1")
+    who.until(lambda: study.refuse and len(study.refuse) < 50, "a try")
+    before = len(study.requests)
+    who.page.evaluate("sessionStorage.clear()")
+    who.page.on("dialog", lambda dialog: dialog.accept())
+    study.refuse = [404]  # whoever comes next does not own that trial
+    who.page.goto(who.origin + "/study#k=NEXT")
+    who.until(lambda: any(path == "/api/answers" for _, _, path in study.requests[before:]), "the old answer")
+    who.trial()
+    assert len({bearer for bearer, path in study.bearers if path == "/api/answers"}) >= 1
+
+
+def test_a_framed_page_works_without_cookies_and_offers_a_tab_of_its_own(visit: Visit) -> None:
+    study = _study()
+    study.framed = True
+    who = visit(study, at="/frame")
+    frame = who.page.frame_locator("iframe")
+    frame.locator("body[data-onset]").wait_for()
+    with who.page.context.expect_page() as opened:
+        frame.get_by_role("button", name="Open in a new tab").click()
+    new = Visitor(opened.value, study, who.origin)
+    new.trial(study.trials[0])
+    assert new.page.url == who.origin + "/study"
+    new.page.keyboard.press("1")
+    new.trial(study.trials[1])
+    assert frame.locator("body").get_attribute("data-phase") == "replaced"
