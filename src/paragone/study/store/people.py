@@ -14,6 +14,7 @@ from .tables import answer, door, event, insert_once, lab_code, lease, participa
 
 __all__ = [
     "KEY_SECONDS",
+    "SIMULATED",
     "Forgotten",
     "Participant",
     "Visit",
@@ -32,6 +33,8 @@ __all__ = [
 
 KEY_SECONDS = 600.0
 """How long the one-time key of an entry is good for, in seconds."""
+SIMULATED = "simulated"
+"""Platform of simulated participants; their names begin with sim-."""
 
 
 class Participant(NamedTuple):
@@ -39,7 +42,7 @@ class Participant(NamedTuple):
 
     id: int
     name: str
-    """'p-0001': what tables and exports show."""
+    """'p-0001': what tables and exports show; of a simulated participant 'sim-0001'."""
     fresh: bool
     """Arrived by this very call."""
     language: str | None = None
@@ -102,7 +105,7 @@ def arrive(
         found = _find(c, *known)
         assert found is not None
         return found
-    return Participant(made, _name(made), True, language)
+    return Participant(made, _name(made, platform), True, language)
 
 
 def get(c: sa.Connection, participant_id: int) -> Participant | None:
@@ -267,12 +270,14 @@ def _insert(c: sa.Connection, row: Mapping[str, object]) -> int | None:
     """Insert a participant under a name of its own; None: the panel's id is there already."""
     made = c.execute(insert_once(c.dialect.name, participant), {**row, "name": secrets.token_hex(16)}).scalar()
     if made is not None:
-        c.execute(participant.update().where(participant.c.id == made).values(name=_name(made)))
+        named = _name(made, str(row["platform"]))
+        c.execute(participant.update().where(participant.c.id == made).values(name=named))
     return None if made is None else int(made)
 
 
-def _name(participant_id: int) -> str:
-    return f"p-{participant_id:04d}"
+def _name(participant_id: int, platform: str) -> str:
+    """Whoever is simulated says so in every table."""
+    return f"{'sim' if platform == SIMULATED else 'p'}-{participant_id:04d}"
 
 
 def _find(c: sa.Connection, *where: sa.ColumnElement[bool]) -> Participant | None:
