@@ -9,10 +9,10 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
-from store_world import Small
 
 from paragone.study.store import Store, answers, claims, people, versions
 from paragone.study.store.tables import METADATA, answer, door, event, lease
+from store_world import Small
 
 LEASES = [("1", "a"), ("1", "b"), ("2", "c"), ("2", "d")]
 TAKEN = ("leased", "complete", "accepted")
@@ -215,7 +215,11 @@ def _live(store: Store, examples: int, steps: int) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=quiet, derandomize=True
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            suppress_health_check=quiet,
+            derandomize=True,
         ),
     )
 

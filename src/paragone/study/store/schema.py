@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 
 from ...errors import BadInput
 
-__all__ = ["at_head", "migrate", "revision_of", "to_head"]
+__all__ = ["at_head", "known", "migrate", "revision_of", "revisions", "to_head"]
 
 _LOCK = 0x7061726167  # 'parag': number of the advisory lock under which PostgreSQL is migrated
 
@@ -25,8 +25,7 @@ def migrate(connection: sa.Connection, revision: str = "head") -> None:
         revision: 'head', 'base' or the id of a revision.
     """
     config = _config(connection)
-    here, scripts = revision_of(connection), ScriptDirectory.from_config(config)
-    steps = [script.revision for script in reversed(list(scripts.walk_revisions()))]
+    here, steps = revision_of(connection), revisions(connection)
     wanted = len(steps) if revision == "head" else 0 if revision == "base" else steps.index(revision) + 1
     if wanted >= (steps.index(here) + 1 if here else 0):
         command.upgrade(config, revision)
@@ -40,7 +39,7 @@ def at_head(connection: sa.Connection, where: str) -> None:
     Raises:
         BadInput: it has another schema; says which side is older.
     """
-    _known(connection, where)
+    known(connection, where)
     head = ScriptDirectory.from_config(_config(connection)).get_current_head()
     if revision_of(connection) != head:
         raise BadInput(f"{where}: its schema is older than this paragone; open it for writing once", where=where)
@@ -58,7 +57,7 @@ def to_head(connection: sa.Connection, where: str) -> None:
     """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-    here = _known(connection, where)
+    here = known(connection, where)
     if here is None and set(sa.inspect(connection).get_table_names()) - {"alembic_version"}:
         raise BadInput(f"{where}: a database with other tables in it; name an empty one or a study's", where=where)
     migrate(connection)
@@ -69,15 +68,25 @@ def revision_of(connection: sa.Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
-def _known(connection: sa.Connection, where: str) -> str | None:
+def known(connection: sa.Connection, where: str) -> str | None:
+    """The schema's id, if this program knows it; None: the database has none.
+
+    Raises:
+        BadInput: it is newer than this program.
+    """
     here = revision_of(connection)
-    known = {script.revision for script in ScriptDirectory.from_config(_config(connection)).walk_revisions()}
-    if here is not None and here not in known:
+    if here is not None and here not in revisions(connection):
         raise BadInput(
             f"{where}: its schema '{here}' is newer than this paragone knows; install the version that made it",
             where=where,
         )
     return here
+
+
+def revisions(connection: sa.Connection) -> list[str]:
+    """The ids of all schemas that this program knows, the first one first."""
+    scripts = ScriptDirectory.from_config(_config(connection)).walk_revisions()
+    return [script.revision for script in scripts][::-1]
 
 
 def _config(connection: sa.Connection) -> Config:

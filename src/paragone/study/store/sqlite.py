@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from ...errors import BadInput, NotFound, StoreError, StoreFull
 from .schema import at_head, to_head
 
-__all__ = ["Sqlite"]
+__all__ = ["Sqlite", "engine_of", "locked", "told"]
 
 T = TypeVar("T")
 Job = Callable[[sa.Connection], T]
@@ -70,13 +70,13 @@ class Sqlite:
         self._where = self._path.name
         if read_only and not self._path.is_file():
             raise NotFound.path(self._path, "store")
-        self._lock: int | None = None if read_only else _locked(self._path)
+        self._lock: int | None = None if read_only else locked(self._path)
         self._queue: queue.SimpleQueue[_Piece | None] = queue.SimpleQueue()
         self._closed = False
         self._closing = threading.Lock()
         self._writer: threading.Thread | None = None
-        self._write_engine = _engine(url, "BEGIN IMMEDIATE", sa.pool.NullPool)
-        self._read_engine = _engine(url, "BEGIN", sa.pool.QueuePool, read_only=True)
+        self._write_engine = engine_of(url, "BEGIN IMMEDIATE", sa.pool.NullPool)
+        self._read_engine = engine_of(url, "BEGIN", sa.pool.QueuePool, read_only=True)
         try:
             self._open(read_only)
         except BaseException:
@@ -96,7 +96,7 @@ class Sqlite:
             with self._write_engine.begin() as c:
                 to_head(c, self._where)
         except sa.exc.DBAPIError as error:
-            raise _told(error, self._where) from error
+            raise told(error, self._where) from error
 
     async def write(self, job: Job[T], *, single: bool = False) -> T:  # noqa: ARG002 - as on PostgreSQL
         """Run a job in the writer and return after the commit."""
@@ -121,7 +121,7 @@ class Sqlite:
             with self._read_engine.connect() as c, c.begin():
                 return job(c)
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
-            raise _told(error, self._where) from error
+            raise told(error, self._where) from error
 
     @property
     def queue_length(self) -> int:
@@ -180,19 +180,19 @@ class Sqlite:
         return batch
 
     def _commit(self, c: sa.Connection, raw: sqlite3.Connection, batch: list[_Piece]) -> list[_Told]:
-        told: list[_Told] = []
+        results: list[_Told] = []
         try:
             with c.begin():
                 for piece in batch:
-                    told.append(self._run(c, raw, piece))
+                    results.append(self._run(c, raw, piece))
                     if not raw.in_transaction:  # SQLite took everything back by itself, as it may on a full disk
-                        raise told[-1].error or sqlite3.OperationalError("the transaction ended early")
+                        raise results[-1].error or sqlite3.OperationalError("the transaction ended early")
         except BaseException as error:  # noqa: BLE001 - handed to everyone who waits for this commit
-            fault = _told(error, self._where)
+            fault = told(error, self._where)
             if raw.in_transaction:
                 raw.rollback()
             return [_Told(piece, None, fault) for piece in batch]
-        return told
+        return results
 
     def _run(self, c: sa.Connection, raw: sqlite3.Connection, piece: _Piece) -> _Told:
         raw.execute("SAVEPOINT job")
@@ -202,24 +202,24 @@ class Sqlite:
             if raw.in_transaction:
                 raw.execute("ROLLBACK TO job")
                 raw.execute("RELEASE job")
-            return _Told(piece, None, _told(error, self._where))
+            return _Told(piece, None, told(error, self._where))
         raw.execute("RELEASE job")
         return _Told(piece, value, None)
 
 
-def _tell(told: list[_Told]) -> None:
+def _tell(results: list[_Told]) -> None:
     """Hand results over: one wake-up for each event loop, however many jobs."""
     by_loop: dict[asyncio.AbstractEventLoop, list[_Told]] = defaultdict(list)
-    for one in told:
+    for one in results:
         if one.piece.loop is not None:
             by_loop[one.piece.loop].append(one)
         elif one.error is not None:
             one.piece.answer.set_exception(one.error)
         else:
             one.piece.answer.set_result(one.value)
-    for loop, results in by_loop.items():
+    for loop, theirs in by_loop.items():
         if not loop.is_closed():
-            loop.call_soon_threadsafe(_settle, results)
+            loop.call_soon_threadsafe(_settle, theirs)
 
 
 def _settle(results: list[_Told]) -> None:
@@ -232,7 +232,7 @@ def _settle(results: list[_Told]) -> None:
             one.piece.answer.set_result(one.value)
 
 
-def _locked(path: Path) -> int:
+def locked(path: Path) -> int:
     """Take the lock that says that this process serves the file; the system frees it when the process ends."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -254,7 +254,7 @@ def _locked(path: Path) -> int:
     return handle
 
 
-def _told(error: BaseException, where: str) -> BaseException:
+def told(error: BaseException, where: str) -> BaseException:
     """The error as users meet it; an error that is no matter of the disk comes back as it is."""
     cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
     if not isinstance(cause, sqlite3.Error) or isinstance(cause, sqlite3.IntegrityError):
@@ -284,7 +284,8 @@ _AWAY = {
 }
 
 
-def _engine(url: sa.URL, begin: str, pool: type[sa.Pool], *, read_only: bool = False) -> sa.Engine:
+def engine_of(url: sa.URL, begin: str, pool: type[sa.Pool], *, read_only: bool = False) -> sa.Engine:
+    """An engine on a SQLite file, with our pragmas, whose transactions start by `begin`."""
     engine = sa.create_engine(url, poolclass=pool)
 
     @sa.event.listens_for(engine, "connect")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from ...errors import BadInput
+from ...errors import BadInput, NotFound, StoreError
+from . import sqlite
 from .postgres import Postgres
+from .schema import known
 from .sqlite import Sqlite
 
-__all__ = ["Job", "Store", "parsed"]
+__all__ = ["Job", "Store", "parsed", "snapshot", "transaction"]
 
 T = TypeVar("T")
 Job = Callable[[sa.Connection], T]
@@ -112,3 +116,58 @@ def parsed(url: str) -> sa.URL:
             f"no store on '{address.drivername}'; there is sqlite:/// and postgresql+psycopg://", where="store"
         )
     return address
+
+
+@contextlib.contextmanager
+def snapshot(url: str, *, any_content: bool = False) -> Iterator[sa.Connection]:
+    """A connection that reads one moment of a store of any schema that this program knows; it takes no lock.
+
+    Args:
+        url: the store.
+        any_content: also of a database that is no store.
+
+    Raises:
+        NotFound: no such file.
+        BadInput: the schema is newer than this program.
+        StoreError: the database does not answer.
+    """
+    address = parsed(url)
+    options: dict[str, Any] = {}
+    if address.get_backend_name() == "sqlite":
+        if not Path(address.database or "").is_file():
+            raise NotFound.path(address.database, "store")
+        engine = sqlite.engine_of(address, "BEGIN", sa.pool.NullPool, read_only=True)
+    else:
+        engine = sa.create_engine(address, poolclass=sa.pool.NullPool)
+        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    where = Path(address.database or "").name
+    with _told(where), engine.connect().execution_options(**options) as c, c.begin():
+        if not any_content:
+            known(c, where)
+        yield c
+
+
+@contextlib.contextmanager
+def transaction(address: sa.URL) -> Iterator[sa.Connection]:
+    """A connection in one transaction on a database that nobody serves; committed when the block ends well."""
+    if address.get_backend_name() == "sqlite":
+        engine = sqlite.engine_of(address, "BEGIN IMMEDIATE", sa.pool.NullPool)
+    else:
+        engine = sa.create_engine(address, poolclass=sa.pool.NullPool)
+    with _told(Path(address.database or "").name), engine.begin() as c:
+        yield c
+
+
+@contextlib.contextmanager
+def _told(where: str) -> Iterator[None]:
+    try:
+        yield
+    except sa.exc.DBAPIError as error:
+        fault = sqlite.told(error, where)
+        if fault is not error:
+            raise fault from error
+        if isinstance(error, sa.exc.OperationalError):
+            raise StoreError(
+                f"{where}: the database does not answer ({error.orig})".splitlines()[0], where=where
+            ) from error
+        raise
