@@ -7,6 +7,7 @@ import hmac
 import json
 import logging
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 import sqlalchemy as sa
 from asgi_requests import Answer, request
 from fastapi import APIRouter, FastAPI, Request
+from served import served
 
 from paragone.design.pages import Platform
 from paragone.study.server.entry import Door, entry_router, stage_asked, token_sha256_of
@@ -108,14 +110,14 @@ def place(tmp_path: Path) -> Iterator[Any]:
     stores: list[Store] = []
 
     def make(profile: str = "prolific", public_url: str | None = None, **kept: Any) -> Place:
-        store = Store.open(f"sqlite:///{tmp_path}/study-{len(stores)}.db")
+        store = Store.open(kept.pop("url", None) or f"sqlite:///{tmp_path}/study-{len(stores)}.db")
         stores.append(store)
         clock = Clock()
         limits = kept.pop("limits", Limits())
         door = Door(
             store=store,
             profile=profile_of(Platform(profile=profile)),
-            site=site_of(public_url),
+            site=site_of(public_url, names=kept.pop("names", ())),
             hmac=_hmac,
             seal=_seal,
             languages=kept.pop("languages", ("en", "de")),
@@ -500,6 +502,75 @@ def test_jobs_of_the_entry_may_run_twice(place: Any, monkeypatch: pytest.MonkeyP
     assert begun.status == 200
     assert here.session(cookie=_cookie(begun)).status == 200
     assert len(here.rows(participant)) == 1
+
+
+def test_the_whole_way_in_is_the_same_on_both_databases(place: Any, store_url: str) -> None:
+    here = place(url=store_url)
+    first = here.get(QUERY)
+    begun = here.session(_key(first), cookie=_cookie(first))
+    again = here.session(cookie=_cookie(begun))
+    second = here.session(_key(here.get(f"{QUERY.replace(SUBMISSION, 'other')}&lang=de&stage=2")))
+    tokens = [json.loads(given.text)["token"] for given in (begun, again, second)]
+    assert [here.who(token).live for token in tokens] == [False, False, True]
+    assert json.loads(second.text)["language"] == "de"
+    assert here.session(_key(first)).status == 401
+    assert stage_asked(here.store.read_now(lambda c: events.of_participant(c, 1))) == "2"
+    assert [row.name for row in here.rows(participant)] == ["p-0001"]
+
+
+def test_many_at_once_with_one_id_are_one_person(place: Any, store_url: str) -> None:
+    here = place(url=store_url)
+    with ThreadPoolExecutor(8) as pool:
+        keys = list(pool.map(lambda n: _key(here.get(QUERY if n % 2 else f"{QUERY}&n={n}")), range(16)))
+    assert len(set(keys)) == 16
+    assert len(here.rows(participant)) == 1
+    with ThreadPoolExecutor(8) as pool:
+        tokens = [json.loads(given.text)["token"] for given in pool.map(here.session, keys)]
+    assert sum(here.who(token).live for token in tokens) == 1
+
+
+def test_one_key_sent_twice_at_once_works_once(place: Any, store_url: str) -> None:
+    here = place(url=store_url)
+    for number in range(4):
+        key = _key(here.get(QUERY.replace(PERSON, f"A{number}").replace(SUBMISSION, f"S{number}")))
+        with ThreadPoolExecutor(4) as pool:
+            status = sorted(given.status for given in pool.map(here.session, [key] * 4))
+        assert status == [200, 401, 401, 401]
+
+
+def test_one_lab_code_typed_twice_at_once_is_one_person(place: Any, store_url: str) -> None:
+    here = place("lab", url=store_url)
+    codes = lab_codes(3)
+    here.store.write_now(lambda c: people.add_codes(c, {code_sha256(_hmac, code): "x" for code in codes}, 0.0))
+    with ThreadPoolExecutor(6) as pool:
+        assert all(_key(answer) for answer in pool.map(here.enter, codes * 4))
+    assert len(here.rows(participant)) == 3
+
+
+@pytest.mark.browser
+def test_the_code_form_works_in_a_browser_without_https(place: Any) -> None:
+    """Under no-referrer a browser would send "Origin: null" with the form, and no Sec-Fetch-Site to a plain host."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    here = place("lab", names=["lab-pc.test"])
+    (code,) = lab_codes(1)
+    here.store.write_now(lambda c: people.add_codes(c, {code_sha256(_hmac, code): "x"}, 0.0))
+    with served(here.app) as address, sync_api.sync_playwright() as playwright:
+        port = address.rpartition(":")[2]
+        rules = "--host-resolver-rules=MAP lab-pc.test 127.0.0.1"
+        path = "/usr/bin/chromium" if Path("/usr/bin/chromium").exists() else None
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", rules])
+        page = browser.new_page()
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.goto(f"http://lab-pc.test:{port}/")
+        page.fill("#code", "AAAA-AAAA")
+        page.click("button")
+        assert "We do not know this code" in page.inner_text("main")
+        page.fill("#code", code.lower())
+        page.click("button")
+        page.wait_for_url("**/study#k=*")
+        browser.close()
+    assert [line for line in said if "policy" in line.lower()] == []
 
 
 def test_a_bearer_token_is_read_strictly() -> None:

@@ -275,6 +275,11 @@ def test_a_named_panel_may_frame_the_pages_and_get_its_form() -> None:
     assert "x-frame-options" not in headers
 
 
+def test_a_header_that_browsers_complain_of_is_left_out_where_they_would() -> None:
+    assert request(_app(), host="192.168.1.5:8000")["cross-origin-opener-policy"] == ""
+    assert request(_app(), host="localhost:8000")["cross-origin-opener-policy"] == "same-origin"
+
+
 def test_nobody_frames_the_desk_nor_gets_its_forms() -> None:
     site = site_of(frame="https://www.mturk.com", form_origins=["https://www.mturk.com"])
     answer = request(_app(site), path="/admin/login")

@@ -128,7 +128,7 @@ def site_of(
     return Site(origin, known, frame, tuple(form_origins), tuple(proxies), ordered)
 
 
-def security_headers(site: Site, *, desk: bool = False) -> dict[str, str]:
+def security_headers(site: Site, *, desk: bool = False, trusted: bool = True) -> dict[str, str]:
     """Return the headers that every answer carries, by lower-case name.
 
     Args:
@@ -146,11 +146,12 @@ def security_headers(site: Site, *, desk: bool = False) -> dict[str, str]:
         "content-security-policy": csp,
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin" if desk else "no-referrer",
-        "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
         "permissions-policy": _POLICY,
         "cache-control": "no-store",
     }
+    if trusted:
+        headers["cross-origin-opener-policy"] = "same-origin"
     if not frame:
         headers["x-frame-options"] = "DENY"
     if site.https:
@@ -216,8 +217,11 @@ class Guard:
         self.site = site
         self.most = most
         self.patience = patience
-        self._pages = _encoded(security_headers(site))
-        self._desk = _encoded(security_headers(site, desk=True))
+        self._headers = {
+            (desk, trusted): _encoded(security_headers(site, desk=desk, trusted=trusted))
+            for desk in (False, True)
+            for trusted in (False, True)
+        }
         self._networks = [ipaddress.ip_network(proxy, strict=False) for proxy in site.proxies]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -233,7 +237,7 @@ class Guard:
         scope["query_string"] = b""  # the server's access log prints its own scope, later
         scope["client"] = None
 
-        ours = self._desk if _is_desk(within["path"]) else self._pages
+        ours = self._headers[_is_desk(within["path"]), self._is_trusted(headers)]
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -284,6 +288,9 @@ class Guard:
         why = check_origin(scope["method"], headers, own)
         if why:
             raise Refusal.other_origin(why, own, public=self.site.origin is not None)
+
+    def _is_trusted(self, headers: Headers) -> bool:
+        return self.site.https or _bare_host(headers.get("host", "").lower()) in _LOOPBACK
 
     def _is_ours(self, host: str) -> bool:
         bare = _bare_host(host)
