@@ -8,8 +8,9 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import quote
 
-__all__ = ["Spoken", "bent", "good_requests"]
+__all__ = ["Spoken", "bent", "desk_requests", "door_requests", "good_requests"]
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "get", "PROPFIND", "X")
 TEXTS = (
@@ -75,6 +76,68 @@ def good_requests(state: dict[str, Any], token: str, cookie: str) -> list[Spoken
     form = [*held, ("content-type", "application/x-www-form-urlencoded")]
     sent.append(Spoken("POST", "/enter", b"", form, b"code=ABCD-EFGH&lang=en"))
     return sent
+
+
+def door_requests(rng: random.Random) -> list[Spoken]:
+    """Requests by which people come in, each with ids of its own; some say nonsense."""
+    ids = [rng.choice((f"{rng.getrandbits(96):024x}", rng.choice(TEXTS), "{{%PROLIFIC_PID%}}")) for _ in range(3)]
+    plain = [quote(one, safe="", errors="replace") for one in ids]
+    names = rng.choice(
+        (
+            ("PROLIFIC_PID", "SESSION_ID", "STUDY_ID"), ("workerId", "assignmentId", "hitId"),
+            ("participantId", "assignmentId", "projectId"), ("survey_code", "a", "b"),
+        )
+    )  # fmt: skip
+    query = "&".join(f"{name}={value}" for name, value in zip(names, plain, strict=True))
+    turk = rng.choice(("https%3A%2F%2Fwww.mturk.com", "https%3A%2F%2Fevil.example", "javascript%3Ax", plain[0]))
+    asked = [
+        Spoken("GET", "/", query.encode()), Spoken("GET", "/", f"{query}&turkSubmitTo={turk}".encode()),
+        Spoken("GET", "/", rng.randbytes(rng.choice((1, 30, 300)))), Spoken("GET", "/", b"new=1"),
+        Spoken("GET", "/", f"{query}&lang={plain[1]}&stage={plain[2]}".encode()),
+    ]  # fmt: skip
+    form = [("content-type", "application/x-www-form-urlencoded"), ("origin", "http://localhost:8000")]
+    asked.append(Spoken("POST", "/enter", b"", form, f"code={plain[0]}&lang={plain[1]}".encode()))
+    asked.append(Spoken("POST", "/enter", b"", form, rng.randbytes(rng.choice((1, 30, 300)))))
+    return asked
+
+
+def desk_requests(cookie: str, token: str) -> list[Spoken]:
+    """Requests that somebody at the desk could send, by a page or by a program."""
+    page = [("cookie", cookie), ("origin", "http://localhost:8000")]
+    program = [("authorization", f"Bearer {token}"), ("content-type", "application/json")]
+    form = [*page, ("content-type", "application/x-www-form-urlencoded")]
+    names = ("people", "people/p-0001", "sheets", "design", "answers", "scores", "codes", "settings", "log")
+    asked = [Spoken("GET", "/admin", headers=page), Spoken("GET", "/admin/login", b"next=/admin/people", page)]
+    asked += [Spoken("GET", f"/admin/{name}", b"state=done&stage=within&name=p&watch=1", list(page)) for name in names]
+    acts = (
+        "exclude-person",
+        "restore-person",
+        "exclude",
+        "restore",
+        "accept",
+        "release",
+        "replace",
+        "unblind",
+        "blind",
+    )
+    for act in acts:
+        target = "p-0002" if "person" in act else "2"
+        asked.append(Spoken("GET", f"/admin/ask/{act}/{target}", headers=list(page)))
+        asked.append(Spoken("POST", f"/admin/do/{act}/{target}", b"", list(form), b"why=a+reason&sure=1"))
+    fields = {
+        "codes/lab": b"n=5&label=room", "settings/add": b"name=x&password=a-long-password&role=viewer",
+        "settings/remove": b"name=x", "settings/token": b"label=x&days=3", "settings/token/end": b"id=9",
+    }  # fmt: skip
+    asked += [Spoken("POST", f"/admin/{path}", b"", list(form), body) for path, body in fields.items()]
+    export = b"Participant id,Submission id,Status,Completion code\nA,s1,APPROVED,X\n"
+    asked.append(Spoken("POST", "/admin/codes/reconcile", b"", [*page, ("content-type", "text/csv")], export))
+    for path in ("status", "live", "participants", "participants/p-0001", "sheets", "log"):
+        asked.append(Spoken("GET", f"/api/admin/{path}", b"most=5", list(program)))
+    why = json.dumps({"why": "a reason"}).encode()
+    for path in ("participants/p-0002/exclude", "participants/p-0002/restore", "sheets/2/exclude", "sheets/2/restore",
+                 "sheets/2/accept", "sheets/2/release", "sheets/2/replace", "unblind", "blind", "resume"):  # fmt: skip
+        asked.append(Spoken("POST", f"/api/admin/{path}", b"", list(program), why))
+    return asked
 
 
 _STEPS: dict[str, Any] = {

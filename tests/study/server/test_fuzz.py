@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from asgi_requests import request
-from fuzzed import Spoken, bent, good_requests
-from scene import MANY, Scene, scene
+from fuzzed import Spoken, bent, desk_requests, door_requests, good_requests
+from scene import MANY, START, Scene, scene
 
+from paragone.study.admin import auth
 from paragone.study.client import Walker
 from paragone.study.store import events, people
 
@@ -122,8 +124,67 @@ def _held_to_form(answer: Any, told: str) -> None:
 
 
 def test_bent_requests_are_refused_without_a_word_about_others(tmp_path: Path) -> None:
-    seen = _fuzz(tmp_path, 500, seed=1)
+    seen = _fuzz(tmp_path, 300, seed=1)
     assert {200, 401, 404, 405, 422} <= set(seen), seen
+
+
+def _fuzz_desk(folder: Path, n: int, seed: int) -> collections.Counter[int]:
+    """As an admin who presses every button, and an importer of nonsense."""
+    rng = random.Random(seed)
+    seen: collections.Counter[int] = collections.Counter()
+    with scene(folder, MANY, head=_HEAD) as here:
+        _unlimited(here)
+        office = here.app.state.office
+        office.names.rate = office.names.burst = 1e12
+        for phase in ("trial", "done", "consent", "break"):
+            here.walked(phase)
+        secret, token = "c" * 43, "t" * 43
+        here.store.write_now(lambda c: _admin(c, secret, token))
+        asked = desk_requests(f"{office.cookie}={secret}", token)
+        for number in range(n):
+            spoken = bent(rng, rng.choice(asked))
+            answer = _said(here, spoken)
+            seen[answer.status] += 1
+            told = f"seed {seed}, request {number}: {spoken}"[:3000]
+            assert answer.error is None, f"{told}\nraised {answer.error!r}"
+            assert answer.status in (503,) or 200 <= answer.status < 500, f"{told}\nanswered {answer.text[:300]}"
+            assert b"Traceback" not in answer.body, told
+            _held_to_form(answer, told)
+    return seen
+
+
+def _admin(c: sa.Connection, secret: str, token: str) -> None:
+    auth.first(c, "admin", "$argon2id$none", START)
+    auth.enter(c, "admin", auth.digest(secret), START)
+    auth.make_token(c, 1, auth.digest(token), "a program", START, expires=None, by="admin")
+
+
+def test_bent_requests_of_the_desk_are_refused(tmp_path: Path) -> None:
+    seen = _fuzz_desk(tmp_path, 100, seed=1)
+    assert {200, 404} <= set(seen), seen
+
+
+@pytest.mark.parametrize("profile", ["open", "lab", "prolific", "connect", "sona", "mturk"])
+def test_every_door_takes_nonsense_calmly(tmp_path: Path, profile: str) -> None:
+    rng = random.Random(profile)
+    with scene(tmp_path, platform=f'[platform]\nprofile = "{profile}"\n') as here:
+        _unlimited(here)
+        for number in range(80):
+            spoken = rng.choice(door_requests(rng))
+            spoken = bent(rng, spoken) if rng.random() < 0.5 else spoken
+            answer = _said(here, spoken)
+            told = f"{profile}, request {number}: {spoken}"[:3000]
+            assert answer.error is None, f"{told}\nraised {answer.error!r}"
+            assert 200 <= answer.status < 500, f"{told}\nanswered {answer.text[:300]}"
+            assert answer.status < 300 or answer.status >= 400 or answer["location"].startswith("/study"), told
+            _held_to_form(answer, told)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [21, 22])
+def test_thousands_of_bent_requests_of_the_desk_are_refused(tmp_path: Path, seed: int) -> None:
+    seen = _fuzz_desk(tmp_path, 1500, seed=seed)
+    assert {200, 303, 400, 403, 404, 405, 409, 415, 422} <= set(seen), seen
 
 
 @pytest.mark.slow
