@@ -74,6 +74,10 @@ class Crowd:
         person = Person.drawn(np.random.default_rng([self.seed, number]), self.look, careless=careless)
         return Member(self, number, person)
 
+    def shuffled(self, n: int) -> list[int]:
+        """Return the numbers below n in an order that follows from the seed."""
+        return np.random.default_rng([self.seed, n, 0xCA1]).permutation(n).tolist()
+
     def latent(self, item: str, criterion: str, *, centred: bool) -> float:
         """How good an item is, or how much better than the mean; 0 for one without a score, which only checks show."""
         score = self._truth[criterion].get(item)
