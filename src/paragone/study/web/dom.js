@@ -1,6 +1,6 @@
 // Elements, words, listeners, waits. What comes from the server is set as text, never as HTML.
 export const $ = (selector) => document.querySelector(selector);
-export const main = $("main");
+export const main = $("#page");
 export const { dataset } = document.body; // what the page tells of itself, to style sheets and tests
 export const now = () => performance.now();
 export const sleep = (ms) => new Promise((go) => setTimeout(go, ms));

@@ -106,6 +106,7 @@ function gate() {
 	main.hidden = main.inert = small;
 	const key = Math.max(screen.width, screen.height) < min_width ? "phone" : "size";
 	const words = () => [h("h1", t("head.device")), h("p", t(`device.${key}`, { width, height, min_width, min_height }))];
+	$("#gate").hidden = !small;
 	$("#gate").replaceChildren(...(small ? words() : []));
 }
 
