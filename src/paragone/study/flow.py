@@ -117,7 +117,7 @@ class Where:
     outcome: str | None = None
     """Phase done: one of OUTCOMES."""
     training: Practised | None = None
-    """Phase training."""
+    """Phases training, and ready in the first session: how the training went."""
 
     @property
     def answering(self) -> bool:
@@ -227,8 +227,7 @@ def _before(
             return "tutorial", None
         if frozen.practice.get(stage):
             training = practised(frozen, stage, here)
-            if not training.passed:
-                return "training", training
+            return ("ready" if training.passed else "training"), training
     return "ready", None
 
 

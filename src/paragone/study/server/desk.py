@@ -81,6 +81,8 @@ class Sitting:
     frontier: int
     gate: int
     """Trials before this place may be answered."""
+    at: float
+    """When the store was asked, by the server's clock."""
     answered: set[tuple[int, str]] = field(default_factory=set)
 
     def note(self, place: int, criteria: Sequence[str]) -> None:
@@ -193,6 +195,7 @@ class Desk:
             index=index,
             others=others,
             phase=at.phase,
+            at=self.clock(),
             frontier=at.frontier,
             gate=at.gate,
             answered={(place[trial], criterion) for trial, criterion in at.given},

@@ -75,6 +75,8 @@ def state_of(desk: Desk, facts: Facts, now: float, *, way_back: Return | None = 
         state["training"] = _training(desk, facts, texts)
     elif phase == "ready":
         state["ready"] = parts.ready(texts, at.number, at.sessions)
+        if at.training is not None:
+            state["training"] = {"feedback": parts.feedback(frozen.practice[stage], at.training.answers, texts)}
         state["trials"] = _trials(desk, facts, at.sheet, range(min(1 + AHEAD, len(at.sheet.trials))))
     elif phase in _GOING:
         state |= _going(desk, facts, at.sheet, phase, texts)

@@ -12,6 +12,7 @@ from ..pictures import score
 from ..pictures.plates import NOTHING
 from ..store import answers, claims, events, people
 from ..store.tables import event, participant
+from ..texts import load
 from . import models
 from .desk import Desk, Facts, look
 from .entry import opened_ids, stage_asked
@@ -133,8 +134,10 @@ def _body(desk: Desk, facts: Facts, taken: models.AnyStep) -> dict[str, Any] | N
             given[str(number)], seconds[str(number)] = answer.value, answer.seconds
         return {"attempt": at.training.attempt if at.training else 1, "answers": given, "seconds": seconds}
     if isinstance(taken, models.QuestionnaireStep):
-        if not set(taken.body.answers) <= set(study.questionnaire.ask):
-            return None
+        texts = load(facts.language)
+        for name, value in taken.body.answers.items():
+            if name not in study.questionnaire.ask or value not in {choice["id"] for choice in texts.choices(name)}:
+                return None
         return {"answers": dict(taken.body.answers), "remark": taken.body.remark if study.questionnaire.remark else ""}
     if isinstance(taken, models.BreakStep):
         return {"began": at.began}

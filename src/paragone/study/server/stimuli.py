@@ -21,6 +21,9 @@ from .states import AHEAD
 __all__ = ["picture_answer"]
 
 _HEADERS = {"cache-control": "private, max-age=86400, immutable"}
+_FRESH_SECONDS = (
+    10.0  # our choice: an ended token opens pictures for so long, in processes that have not heard of its end
+)
 _SHOWING = ("ready", "trial", "break", "questionnaire", "finish")
 _SLOTS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -48,7 +51,9 @@ async def picture_answer(desk: Desk, request: Request, public: str, slot: str) -
     """
     token = token_sha256_of(request.headers)
     sitting = desk.sitting(token)
-    found = None if sitting is None else _found(desk, sitting, public, slot)
+    found = None
+    if sitting is not None and abs(desk.clock() - sitting.at) < _FRESH_SECONDS:
+        found = _found(desk, sitting, public, slot)
     if found is None:
         sitting = await seated(desk, token)
         found = _found(desk, sitting, public, slot)
