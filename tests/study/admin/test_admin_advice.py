@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from desk_world import pairs_study
-
 from paragone.study.admin.advice import Look, advise, due, look_at
 from paragone.study.admin.figures.progress import Quota
 from paragone.study.admin.live import Curve

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from .live import Curve, Live, ScoreTable
 from .moment import looks, remarks
 from .office import Office
 from .pages import shown
+from .words import decimals
 
 __all__ = ["answers_page", "blinded", "design_page", "scores_page"]
 
@@ -67,25 +69,62 @@ async def answers_page(office: Office, request: Request, who: Who) -> Response:
     """Checks, times, sides, agreement, position; what people wrote."""
     at = await office.moment()
     live = office.keeper.live
-    told: dict[str, Any] = {"live": live, "times": None, "alike": [], "remarks": []}
+    told: dict[str, Any] = {"live": live, "times": None, "alike": None, "remarks": []}
     if live is not None:
         told["times"] = {
             "labels": [f"{row['low']:g}" for row in live.times],
             "kept": [row["kept"] for row in live.times],
             "excluded": [row["excluded"] for row in live.times],
         }
-        told["alike"] = [
-            {
-                "statistic": row["statistic"],
-                "criterion": row["criterion"] or "–",
-                "stage": row["stage"] or "all",
-                "number": Number(row["value"], row["low"], row["high"], row["n"], row["note"] or ""),
-                "note": row["note"] or "",
-            }
-            for row in live.consistency
-        ]
+        told["alike"] = _alike(live, office.frozen.criteria)
         told["remarks"] = remarked(await office.store.read(remarks))[:100]
     return await shown(office, request, who, "answers.html.j2", "/admin/answers", at=at, **told)
+
+
+_STATISTICS = {
+    "repeat_kappa": "Cohen's kappa of repeats",
+    "repeat_agreement": "same answer to repeats",
+    "between_agreement": "same answer of two people",
+    "between_alpha": "Krippendorff's alpha between people",
+    "icc_2_1": "ICC(2,1), one person",
+    "icc_2_k": "ICC(2,k), the mean",
+    "alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "alpha_interval": "Krippendorff's alpha, interval",
+    "split_half": "split halves, correlation",
+    "spearman_brown": "split halves, Spearman-Brown",
+    "repeat_correlation": "correlation of repeats",
+    "repeat_rmse": "distance of repeats, root mean square",
+    "between_spearman": "Spearman between people",
+    "between_kendall": "Kendall between people",
+}
+
+
+def _alike(live: Live, criteria: tuple[str, ...]) -> dict[str, Any]:
+    """How far people agree: one row for each stage and statistic, one column for each criterion; why numbers are missing."""
+    numbers = {
+        (row["stage"], row["statistic"], row["criterion"]): Number(
+            row["value"], row["low"], row["high"], row["n"], row["note"] or ""
+        )
+        for row in live.consistency
+        if row["statistic"] in _STATISTICS
+    }
+    keys = dict.fromkeys((stage, statistic) for stage, statistic, _ in numbers)
+    rows = [
+        {
+            "stage": stage or "all",
+            "statistic": _STATISTICS[statistic],
+            "numbers": [numbers.get((stage, statistic, name)) for name in criteria],
+        }
+        for stage, statistic in keys
+        if any(
+            (found := numbers.get((stage, statistic, name))) is not None and found.value is not None
+            for name in criteria
+        )
+    ]
+    missing = {
+        f"Stage {stage or 'all'}: {number.note}." for (stage, _, _), number in numbers.items() if number.note and stage
+    }
+    return {"rows": rows, "criteria": criteria, "notes": sorted(missing)}
 
 
 async def scores_page(office: Office, request: Request, who: Who) -> Response:
@@ -150,6 +189,10 @@ def _curve(curve: Curve, every: list[Look]) -> dict[str, Any]:
 def _table(table: ScoreTable) -> dict[str, Any]:
     rows = table.rows[:_MOST_ROWS]
     drawn = [(row.name, row.score.value, row.score.low, row.score.high) for row in rows]
+    halves = [
+        (row.score.high - row.score.low) / 2 for row in rows if row.score.low is not None and row.score.high is not None
+    ]
+    middle = statistics.median(halves) if halves else None
     alt = f"Scores by {table.criterion} with 95 % intervals, best first"
     return {
         "criterion": table.criterion, "of": table.of, "stages": table.stages, "people": table.people, "note": table.note,
@@ -158,5 +201,6 @@ def _table(table: ScoreTable) -> dict[str, Any]:
              "rank_low": row.rank_low, "rank_high": row.rank_high, "n": row.score.n}
             for row in rows
         ],
+        "places": None if middle is None else decimals(Number(0.0, -middle, middle)),
         "more": len(table.rows) - len(rows), "chart": charts.intervals(drawn, alt=alt, axis=table.unit) if rows else "",
     }  # fmt: skip

@@ -62,7 +62,7 @@ async def codes_page(office: Office, request: Request, who: Who) -> Response:
     profile = office.desk.profile
     return await shown(
         office, request, who, "codes.html.j2", "/admin/codes", codes=dict(office.desk.codes), back=profile.back,
-        parameters=bool(profile.person), lab={"made": count, "used": used}, is_lab=profile.name == "lab",
+        parameters=bool(profile.person), lab_codes={"made": count, "used": used}, is_lab=profile.name == "lab",
     )  # fmt: skip
 
 

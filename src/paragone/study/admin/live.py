@@ -32,6 +32,7 @@ __all__ = ["REPLICATES", "Asked", "Curve", "Level", "Live", "Material", "ScoreTa
 REPLICATES = 200
 """Resamples behind intervals and bounds: enough for what is looked at while more data come in; a report takes 1,000."""
 _SIZES = 8
+_MANY = 100  # levels or items; beyond, one ranking takes so long that the curve has fewer points and resamples
 _SEED = 20_260_101
 
 
@@ -337,10 +338,12 @@ def _curve(
         score = estimator.model(data).score
         people = len(coded.participants)
         assert estimator.replicate is not None
-        replicate, sizes = estimator.replicate, _sizes(people)
+        replicate, many_ranked = estimator.replicate, len(coded.items) > _MANY
+        sizes = _sizes(people, _SIZES // 2 if many_ranked else _SIZES)
+        whole = max(100, replicates // 2) if many_ranked else replicates
         parts = [
             stability_curve(lambda w: replicate(data, w), score, people, some, replicates=many, seed=_SEED)
-            for some, many in ((sizes[:-1], replicates // 2), (sizes[-1:], replicates))
+            for some, many in ((sizes[:-1], whole // 2), (sizes[-1:], whole))
         ]
     except CannotScore as error:
         return none(error.message, people=part["participant"].n_unique())
@@ -354,6 +357,6 @@ def _coded(part: pl.DataFrame, levels: pl.DataFrame | None, *, pairs: bool) -> C
     return code_ratings(part, levels=levels, reliability={})
 
 
-def _sizes(people: int) -> Sequence[int]:
-    steps = np.linspace(people / _SIZES, people, _SIZES)
+def _sizes(people: int, count: int) -> Sequence[int]:
+    steps = np.linspace(people / count, people, count)
     return sorted({max(2, math.ceil(step)) for step in steps} | {people}) if people >= 2 else [people]

@@ -80,7 +80,7 @@ def moment(c: sa.Connection, frozen: Frozen, version: int, now: float) -> Moment
     events = _frame(c, _FLOW_ROWS, _EVENTS)
     outcome = [json.loads(body).get("outcome") if kind == "finished" else None for kind, body in
                events.select("kind", "body").iter_rows()]  # fmt: skip
-    states: dict[str, str | None] = dict(c.execute(_SWITCHES).tuples())
+    states: dict[str, str | None] = {row.name: row.kind for row in c.execute(_SWITCHES)}
     return Moment(
         at=now,
         version=version,

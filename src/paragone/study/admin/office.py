@@ -120,7 +120,7 @@ class Office:
         return self.pages.get_template(page).render(
             study=frozen.study, title=self.title, now=self.desk.clock(), made_up=frozen.simulated,
             pairwise=any(isinstance(stage, PairStage) for stage in frozen.study.stage),
-            preview=self.desk.settings.preview, lab=self.desk.profile.name == "lab", profile=self.desk.profile.name, **told,
+            preview=self.desk.settings.preview, profile=self.desk.profile.name, **told,
         )  # fmt: skip
 
 

@@ -35,7 +35,9 @@ def fixed(value: float | None, places: int = 0) -> str:
     return text
 
 
-def figure(number: Number | None, as_: As = "plain", *, unit: str = "", of: str = "") -> Markup:
+def figure(
+    number: Number | None, as_: As = "plain", *, unit: str = "", of: str = "", places: int | None = None
+) -> Markup:
     """A figure with its interval and n.
 
     Args:
@@ -43,6 +45,7 @@ def figure(number: Number | None, as_: As = "plain", *, unit: str = "", of: str 
         as_: plain; percent (a share of 1); whole (no decimals); time (epoch seconds).
         unit: written after the value.
         of: what n counts; empty: nothing beside 'n'.
+        places: decimals of a whole column; None: as this interval allows.
     """
     if number is None or number.value is None:
         note = number.note if number is not None else ""
@@ -54,7 +57,7 @@ def figure(number: Number | None, as_: As = "plain", *, unit: str = "", of: str 
         scale = 100.0 if as_ == "percent" else 1.0
         value, low, high = (None if end is None else end * scale for end in ends)
         scaled = Number(value, low, high)
-        places = 0 if as_ == "whole" else decimals(scaled)
+        places = places if places is not None else 0 if as_ == "whole" else decimals(scaled)
         if as_ == "percent" and low is None:
             places = 0
         said = [Markup(escape(fixed(end, places))) for end in (value, low, high)]
