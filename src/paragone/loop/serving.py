@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..errors import MissingExtra, NotFound
+from ..design import read_study
+from ..errors import MissingExtra, NotFound, ParagoneError, WouldOverwrite
 
 __all__ = ["backup_folder", "export_folder", "forget_person", "restore_folder", "serve_folder", "store_address"]
 
@@ -66,3 +68,110 @@ def serve_folder(
         quiet=quiet,
         told=told,
     )
+
+
+def export_folder(
+    folder: Path, output: Path, *, form: str = "csv", anonymise: bool = False, store: str | None = None
+) -> Mapping[str, Any]:
+    """Write a study's tables, also while it is served, and return their manifest.
+
+    Args:
+        folder: the study.
+        output: folder for the tables.
+        form: csv, parquet, json or jspsych.
+        anonymise: leave out what leads back to a person.
+        store: URL of the store; None: study.db of the folder.
+
+    Raises:
+        NotFound, WouldOverwrite, UnknownName: no store, an output that holds something else, no such format.
+    """
+    address = store_address(folder, store)
+    from ..study.store import export
+    from ..study.store.store import snapshot
+
+    with snapshot(address) as c:
+        return export.tables(c, output, form, anonymise=anonymise)
+
+
+def forget_person(
+    folder: Path, participant: str, *, really: bool, store: str | None = None, now: float | None = None
+) -> dict[str, Any]:
+    """Delete what a study's store holds of a person, or only count it.
+
+    Args:
+        folder: the study; its study.key finds a panel's id.
+        participant: name in the tables, such as 'p-0007', or the panel's id.
+        really: delete; else only tell.
+        store: URL of the store; None: study.db of the folder.
+        now: UTC epoch seconds; None: this machine's clock.
+
+    Returns:
+        participant, answers, events (how many), deleted (whether they are gone).
+
+    Raises:
+        NotFound: no store, or no such person in it.
+        BadInput: the store is being served from SQLite; use the desk's page then.
+    """
+    address = store_address(folder, store)
+    from ..study.server.pseudonyms import person_hmac
+    from ..study.store import Store, people
+    from ..study.store.keys import read_keys
+
+    at = time.time() if now is None else now
+    key = folder / "study.key"
+    profile = read_study(folder / "study.toml").platform.profile if (folder / "study.toml").is_file() else ""
+    known = [participant]
+    if key.is_file() and profile:
+        known.append(person_hmac(read_keys(key, make=False).hmac, profile, participant))
+    with Store.open(address) as opened:
+        for name in known:
+            found = opened.read_now(lambda c, name=name: people.kept(c, name))  # type: ignore[misc]
+            if found is None:
+                continue
+            if really:
+                gone = opened.write_now(lambda c, name=name: people.forget(c, name, at, who="command line"))  # type: ignore[misc]
+                assert gone is not None
+                return {"participant": gone.name, "answers": gone.answers, "events": gone.events, "deleted": True}
+            return {"participant": found.name, "answers": found.answers, "events": found.events, "deleted": False}
+    raise NotFound(
+        f"no participant '{participant}' in the store of '{folder}'; give a name of the tables (p-0007) or the panel's id",
+        where=participant,
+    )
+
+
+def backup_folder(folder: Path, output: Path | None, *, store: str | None = None) -> dict[str, Any]:
+    """Copy a study's store into one checked file; None: backups/<UTC time>.zip of the folder.
+
+    Raises:
+        NotFound: no store.
+        WouldOverwrite: the file exists and is no backup.
+    """
+    address = store_address(folder, store)
+    from ..study.store import backup
+
+    path = output or folder / "backups" / time.strftime("%Y%m%dT%H%M%SZ.zip", time.gmtime())
+    if path.exists():
+        try:
+            backup.check(path)
+        except ParagoneError as error:
+            raise WouldOverwrite(f"'{path}' is no backup; name another file with -o", where=str(path)) from error
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return _told(path, backup.backup(address, path))
+
+
+def restore_folder(file: Path, folder: Path, *, only_check: bool, store: str | None = None) -> dict[str, Any]:
+    """Check a backup, and unless told otherwise bring it back into an empty store.
+
+    Raises:
+        NotFound: no such file.
+        BadInput: the backup is damaged or newer than this program.
+        WouldOverwrite: the store holds something.
+    """
+    address = store_address(folder, store, must_exist=False)
+    from ..study.store import backup
+
+    return _told(file, backup.check(file) if only_check else backup.restore(file, address))
+
+
+def _told(path: Path, copy: Any) -> dict[str, Any]:
+    return {"file": path, "rows": copy.rows, "tables": {name: one.rows for name, one in copy.tables.items()}}

@@ -16,6 +16,7 @@ __all__ = [
     "KEY_SECONDS",
     "SIMULATED",
     "Forgotten",
+    "Kept",
     "Participant",
     "Visit",
     "add_codes",
@@ -25,6 +26,7 @@ __all__ = [
     "end_visits",
     "forget",
     "get",
+    "kept",
     "open_visit",
     "purge",
     "take_token",
@@ -58,6 +60,14 @@ class Visit(NamedTuple):
     live: bool
     """False: a newer tab took over."""
     submission_hmac: str | None = None
+
+
+class Kept(NamedTuple):
+    """What the store holds of a person."""
+
+    name: str
+    answers: int
+    events: int
 
 
 class Forgotten(NamedTuple):
@@ -111,6 +121,26 @@ def arrive(
 def get(c: sa.Connection, participant_id: int) -> Participant | None:
     """A participant by id; None: there is none."""
     return _find(c, participant.c.id == participant_id)
+
+
+def kept(c: sa.Connection, participant_name_or_hmac: str) -> Kept | None:
+    """Return how much the store holds of a person; None: no such person, or they are forgotten.
+
+    Args:
+        c: the connection.
+        participant_name_or_hmac: 'p-0001', or the HMAC of the panel's id.
+    """
+    named = sa.or_(
+        participant.c.name == participant_name_or_hmac, participant.c.external_hmac == participant_name_or_hmac
+    )
+    person = c.execute(sa.select(participant).where(named, participant.c.forgotten_at.is_(None))).first()
+    if person is None:
+        return None
+    counts = [
+        c.execute(sa.select(sa.func.count()).select_from(table).where(table.c.participant_id == person.id)).scalar_one()
+        for table in (answer, event)
+    ]
+    return Kept(person.name, *counts)
 
 
 def add_codes(c: sa.Connection, codes: dict[str, str], now: float) -> int:
