@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from .tables import lease, version
 
-__all__ = ["Taken", "Version", "current", "freeze", "get", "taken"]
+__all__ = ["Taken", "Version", "current", "freeze", "get", "numbers", "taken"]
 
 
 class Version(NamedTuple):
@@ -102,6 +102,11 @@ def current(c: sa.Connection) -> Version | None:
 def get(c: sa.Connection, version_id: int) -> Version | None:
     """A version by its id; None: there is none."""
     return _version(c.execute(_VERSION.where(version.c.id == version_id)).first())
+
+
+def numbers(c: sa.Connection) -> list[int]:
+    """Ids of all versions, in the order in which they were frozen."""
+    return list(c.execute(sa.select(version.c.id).order_by(version.c.id)).scalars())
 
 
 def taken(c: sa.Connection) -> list[Taken]:
