@@ -14,7 +14,8 @@ from paragone.study.store.tables import event, lease, participant
 
 PAGES = (
     "/admin", "/admin/people", "/admin/people/p-0002", "/admin/sheets", "/admin/design", "/admin/answers",
-    "/admin/scores", "/admin/codes", "/admin/settings", "/admin/log", "/admin/ask/exclude-person/p-0002", "/admin/ask/pause",
+    "/admin/scores", "/admin/codes", "/admin/data", "/admin/settings", "/admin/log",
+    "/admin/ask/exclude-person/p-0002", "/admin/ask/pause",
 )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...errors import BadInput, UnknownName
@@ -14,6 +14,7 @@ from .auth import Who
 from .deeds import MOST_REASON
 from .doing import carry_out
 from .figures.numbers import Number
+from .files import backup_file, table_file, zip_file
 from .findings import blinded
 from .gate import identify
 from .live import Live
@@ -146,6 +147,7 @@ class Done(_Told):
 
 
 PersonName = Annotated[str, Path(max_length=80, pattern=r"^[A-Za-z0-9._:-]+$")]
+Word = Annotated[str, Path(max_length=32, pattern=r"^[a-z_]+$")]
 SheetNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     401: {"description": "bad-token: no token, or nobody's."},
@@ -172,6 +174,10 @@ async def _doer(who: Annotated[Who, Depends(_looker)]) -> Who:
     return who
 
 
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file.", "content": {"application/octet-stream": {}}},
+    404: {"description": "not-found: no such table or format."},
+}
 Looker = Annotated[Who, Depends(_looker)]
 Doer = Annotated[Who, Depends(_doer)]
 
@@ -286,6 +292,21 @@ def desk_router(office: Office) -> APIRouter:
         """What was done at the desk and by its rules, newest first."""
         rows = await office.store.read(lambda c: audit(c, most=most, before=before))
         return [LogTold(**row) for row in rows]
+
+    @router.get("/export/{form}.zip", response_class=Response, responses=_FILE)
+    async def whole_export(who: Doer, form: Word, anonymise: bool = False) -> Response:
+        """Everything in one zip (csv, parquet, json or jspsych), made while it is sent."""
+        return await zip_file(office, who, form, anonymise=anonymise)
+
+    @router.get("/export/{table}/{form}", response_class=Response, responses=_FILE)
+    async def table_export(who: Doer, table: Word, form: Word, anonymise: bool = False) -> Response:
+        """One table of the export (csv, parquet or json), made while it is sent."""
+        return await table_file(office, who, table, form, anonymise=anonymise)
+
+    @router.post("/backup", response_class=Response, responses=_FILE)
+    async def whole_backup(who: Doer, request: Request) -> Response:
+        """A checked backup of the whole store."""
+        return await backup_file(office, request, who)
 
     return router
 

@@ -15,7 +15,7 @@ from ..server.desk import Desk
 from ..server.refusals import Refusal
 from ..server.security import Site
 from ..store.keys import Keys
-from . import doing, findings, gate, house, pages
+from . import doing, files, findings, gate, house, pages
 from .api import desk_router
 from .auth import Who
 from .gate import Handler
@@ -84,6 +84,11 @@ def routes(office: Office) -> list[BaseRoute]:
         see("/admin/codes", house.codes_page),
         change("/admin/codes/lab", house.make_codes),
         change("/admin/codes/reconcile", house.reconcile_page),
+        see("/admin/data", files.data_page),
+        see("/admin/data/export.{form}.zip", files.export_zip, admin=True),
+        see("/admin/data/export/{name}", files.export_table, admin=True),
+        change("/admin/data/backup", files.backup_file),
+        change("/admin/data/find", files.find_person),
         see("/admin/settings", house.settings_page),
         change("/admin/settings/add", house.add_admin),
         change("/admin/settings/remove", house.remove_admin),
