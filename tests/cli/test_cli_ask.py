@@ -113,7 +113,7 @@ def test_answers_may_lie_elsewhere(cli: Cli, votes_here: Path) -> None:
     before = Path("votes.csv").read_bytes()
     Path("answers.csv").rename("../raw.csv")
     Path("votes.csv").unlink()
-    assert "no answers.csv in '.'; put people's answers there, name them by --answers" in cli("collect").refusal
+    assert "no answers.csv in '.'; ask people by: paragone serve ., name a table by --answers" in cli("collect").refusal
     assert cli("collect", "--answers", "../raw.csv").code == 0
     assert Path("votes.csv").read_bytes() == before
 

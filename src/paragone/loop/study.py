@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,15 @@ import polars as pl
 from ..benchmark import Benchmark
 from ..design import Cost, PairStage, RatingStage, Study, cost, plan, read_study
 from ..errors import BadConfig, NotFound, TooFew, WouldOverwrite
+from ..judgements import Ratings, Votes
 from ..observers import Observers, latent_scores, simulate
 from ..plan import Plan
 from ..scores import Scores
-from ..study import collect, read_answers
+from ..study import Collected, collect, read_answers
 from ..tables import write_table
+from .stored import stored_answers
 
-__all__ = ["collect_folder", "cost_document", "make_plan", "simulate_folder"]
+__all__ = ["collect_folder", "cost_document", "make_plan", "no_people_lost", "simulate_folder", "with_criteria"]
 
 
 def make_plan(folder: Path) -> tuple[Plan, Cost]:
@@ -75,10 +77,10 @@ def simulate_folder(
     Raises:
         WouldOverwrite: answers.csv holds answers of people.
     """
-    _no_people_lost(folder / "answers.csv")
+    no_people_lost(folder / "answers.csv")
     benchmark = Benchmark.read(folder)
     made = _planned(folder)
-    truth = Scores.read(latent) if latent else latent_scores(_asked(benchmark, folder / "study.toml"), seed=seed)
+    truth = Scores.read(latent) if latent else latent_scores(with_criteria(benchmark, folder / "study.toml"), seed=seed)
     low, high, step = _scale(folder / "study.toml")
     observers = Observers(taste_sd=taste, careless=careless, low=low, high=high, step=step)
     answers = write_table(simulate(made, truth, seed=seed, observers=observers), folder / "answers.csv")
@@ -86,7 +88,12 @@ def simulate_folder(
     return [answers, truth.write(folder / "scores" / "simulated-truth.csv")]
 
 
-def _no_people_lost(path: Path) -> None:
+def no_people_lost(path: Path) -> None:
+    """Hold back before simulated answers replace those of people.
+
+    Raises:
+        WouldOverwrite: the table of answers holds some of people.
+    """
     if path.is_file() and not _simulated(read_answers(path)).all():
         raise WouldOverwrite(
             f"'{path}' holds answers of people; move it away before anybody is simulated", where=str(path)
@@ -97,8 +104,8 @@ def _simulated(answers: pl.DataFrame) -> pl.Series:
     return answers["participant"].str.starts_with("sim-").fill_null(False)
 
 
-def _asked(benchmark: Benchmark, path: Path) -> Benchmark:
-    """The benchmark with the criteria that the study asks, where it names any."""
+def with_criteria(benchmark: Benchmark, path: Path) -> Benchmark:
+    """Return the benchmark with the criteria that a study.toml asks, where it names any."""
     criteria = read_study(path).criteria if path.is_file() else []
     return replace(benchmark, criteria=tuple(criteria)) if criteria else benchmark
 
@@ -112,35 +119,60 @@ def _scale(path: Path) -> tuple[float, float, float]:
     return Observers().low, Observers().high, Observers().step
 
 
-def collect_folder(folder: Path, *, answers: Path | None = None) -> tuple[list[Path], Mapping[str, Any]]:
+def collect_folder(
+    folder: Path, *, answers: Path | None = None, store: str | None = None, everything: bool = False
+) -> tuple[list[Path], Mapping[str, Any]]:
     """Project the raw answers of a folder onto votes.csv and ratings.csv, and mark its benchmark if any are simulated.
 
+    Args:
+        folder: the study.
+        answers: a table of answers; None: the store that is named, else answers.csv of the folder, else its study.db.
+        store: URL of a store; its answers are taken with the plans that they were given to.
+        everything: of a store, also answers of sheets that are not finished or were excluded at the desk.
+
     Returns:
-        The files written, and notes: answers read, doubles left out, missing.
+        The files written, and notes: answers read, doubles left out, missing; of a store also the answers left out.
+
+    Raises:
+        NotFound: no answers, no plan or no store.
+        TooFew: there is no answer yet.
+        WouldOverwrite: votes.csv or ratings.csv is there from other answers.
     """
-    made = _planned(folder)
-    raw = answers or folder / "answers.csv"
-    if answers is None and not raw.is_file():
-        raise NotFound(
-            f"no answers.csv in '{folder}'; put people's answers there, name them by --answers, or run: "
-            f"paragone simulate {folder}",
-            where=str(raw),
-        )
-    frame = read_answers(raw)
-    found = collect(made, frame, where=raw.name)
+    table = answers or (None if store else folder / "answers.csv")
+    if table is not None and not table.is_file() and answers is None and (folder / "study.db").is_file():
+        table = None
+    if table is None:
+        name = "the store"
+        kept = stored_answers(folder, store=store, everything=everything)
+        parts = [collect(one.plan, one.answers, where=name) for one in kept if one.answers.height]
+        frames = [one.answers for one in kept]
+        more = {"left_out": sum(one.left_out for one in kept)}
+    else:
+        made = _planned(folder)
+        if answers is None and not table.is_file():
+            raise NotFound(
+                f"no answers.csv in '{folder}'; ask people by: paragone serve {folder}, name a table by --answers, or run: "
+                f"paragone simulate {folder}",
+                where=str(table),
+            )
+        name, more = table.name, {}
+        frames = [read_answers(table)]
+        parts = [collect(made, frames[0], where=name)]
+    found = _together(parts)
     if found.votes is None and found.ratings is None:
-        raise TooFew(f"{raw.name} holds no answer; nothing was collected", where=str(raw))
-    for noun, name, what in ((found.votes, "votes", "pairs"), (found.ratings, "ratings", "single items")):
-        old = folder / f"{name}.csv"
+        waits = f"; {more['left_out']} stand on sheets that are not finished or were excluded" if more else ""
+        raise TooFew(f"{name} holds no answer that counts; nothing was collected{waits}", where=name)
+    for noun, what, kind in ((found.votes, "votes", "pairs"), (found.ratings, "ratings", "single items")):
+        old = folder / f"{what}.csv"
         if noun is None and old.is_file():
             raise WouldOverwrite(
-                f"{raw.name} holds no answer on {what}, but '{old}' is there from another time; remove it or name the right "
+                f"{name} holds no answer on {kind}, but '{old}' is there from another time; remove it or name the right "
                 "answers by --answers",
                 where=str(old),
             )
     if (folder / "benchmark.toml").is_file():
         benchmark = Benchmark.read(folder)
-        simulated = bool(_simulated(frame).any())
+        simulated = any(bool(_simulated(frame).any()) for frame in frames)
         if benchmark.simulated != simulated:
             replace(benchmark, simulated=simulated).write(folder)
     written = []
@@ -148,7 +180,23 @@ def collect_folder(folder: Path, *, answers: Path | None = None) -> tuple[list[P
         written.append(found.votes.write(folder / "votes.csv"))
     if found.ratings is not None:
         written.append(found.ratings.write(folder / "ratings.csv"))
-    return written, found.notes
+    return written, {**found.notes, **more}
+
+
+def _together(parts: Sequence[Collected]) -> Collected:
+    """What was collected from several versions of a study, as one."""
+    votes = [part.votes.frame for part in parts if part.votes is not None]
+    ratings = [part.ratings.frame for part in parts if part.ratings is not None]
+    counted = {key: sum(part.notes[key] for part in parts) for key in ("answers", "doubles", "missing")}
+    lacking: dict[str, int] = {}
+    for part in parts:
+        for person, n in part.notes["missing_by"].items():
+            lacking[person] = lacking.get(person, 0) + n
+    return Collected(
+        Votes(pl.concat(votes, how="diagonal")) if votes else None,
+        Ratings(pl.concat(ratings, how="diagonal")) if ratings else None,
+        {**counted, "missing_by": lacking},
+    )
 
 
 def cost_document(costs: Cost) -> dict[str, Any]:
