@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import signal
@@ -26,6 +27,7 @@ from ..pictures.cache import profile_warnings
 from ..store import Store
 from ..store.keys import Keys, read_keys
 from .app import create_app, deal, served
+from .backups import keeps_backups
 from .desk import ServerSettings
 
 __all__ = ["address_of", "serve", "worker"]
@@ -92,17 +94,20 @@ def serve(
                 )
             if admin_password_file is not None:
                 _first_admin(store, Path(admin_password_file))
-            with _listening(host, port) as listener:
+            with _listening(host, port) as listener, contextlib.ExitStack() as stack:
                 port = listener.getsockname()[1]
                 addresses = _addresses(store, keys, settings, port)
+                if not preview:
+                    stack.enter_context(keeps_backups(address, folder / "backups"))
                 if workers == 1:
                     app = create_app(frozen, store, keys, settings)
                     _tell(frozen, addresses, quiet=quiet, told=told)
                     uvicorn.Server(_config(app, host, port)).run(sockets=[listener])
-                    return
-            store.write_now(lambda c: deal(c, frozen, time.time()))
-            _tell(frozen, addresses, quiet=quiet, told=told)
-            _several(folder, address, settings, host, port, workers)
+                else:
+                    store.write_now(lambda c: deal(c, frozen, time.time()))
+                    listener.close()
+                    _tell(frozen, addresses, quiet=quiet, told=told)
+                    _several(folder, address, settings, host, port, workers)
 
 
 def address_of(host: str, port: int, public_url: str | None) -> str:
