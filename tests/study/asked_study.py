@@ -57,10 +57,10 @@ def asked_study(folder: Path, settings: str = PAIRS, *, lab: bool = False) -> It
 
 
 @contextlib.contextmanager
-def served_folder(folder: Path, *, lab: bool = False) -> Iterator[AskedStudy]:
+def served_folder(folder: Path, *, lab: bool = False, keys: Keys | None = None) -> Iterator[AskedStudy]:
     """The study of a folder, served from a store beside it."""
     frozen = freeze(folder, rehearsal=True)
-    keys = Keys(b"k" * 32)
+    keys = keys or Keys(b"k" * 32)
     held: list[AskedStudy] = []
     with Store.open(f"sqlite:///{folder / 'study.db'}") as store:
 

@@ -76,7 +76,8 @@ class Crowd:
 
     def shuffled(self, n: int) -> list[int]:
         """Return the numbers below n in an order that follows from the seed."""
-        return np.random.default_rng([self.seed, n, 0xCA1]).permutation(n).tolist()
+        order: list[int] = np.random.default_rng([self.seed, n, 0xCA1]).permutation(n).tolist()
+        return order
 
     def latent(self, item: str, criterion: str, *, centred: bool) -> float:
         """How good an item is, or how much better than the mean; 0 for one without a score, which only checks show."""

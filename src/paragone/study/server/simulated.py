@@ -16,7 +16,7 @@ from ..store import people
 from ..store.tables import lease, participant
 from .pseudonyms import person_hmac
 
-__all__ = ["PASS", "known_by_pass", "passes", "seat_of"]
+__all__ = ["PASS", "known_by_pass", "passes", "people_with_sheets", "seat_of"]
 
 PASS = "simulated"
 """URL parameter of the pass: `/?simulated=<pass>` lets the participant in; with `&seat=1` it tells their sheets."""
@@ -59,6 +59,14 @@ def seat_of(c: sa.Connection, known_by: str) -> dict[str, str | int | None]:
     row = c.execute(last).first()
     names = ("participant", "lease", "stage", "owner")
     return dict(zip(names, row, strict=True)) if row else dict.fromkeys(names)
+
+
+def people_with_sheets(c: sa.Connection) -> int:
+    """How many participants who are not simulated have sheets."""
+    real = sa.select(sa.func.count(sa.distinct(participant.c.id))).join(
+        lease, lease.c.participant_id == participant.c.id
+    )
+    return int(c.execute(real.where(participant.c.platform != people.SIMULATED)).scalar_one())
 
 
 def _signed(hmac: Callable[[str], str], person: str) -> str:

@@ -1,0 +1,23 @@
+"""A Chromium for tests, or the reason why there is none."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+import pytest
+
+from paragone.study.browser import chromium
+
+__all__ = ["needed"]
+
+
+def needed() -> str:
+    """Path of a Chromium; without one, or without Playwright, the test is skipped, and fails in CI."""
+    found = chromium()
+    if found is None or find_spec("playwright") is None:
+        lack = "no Chromium" if found is None else "no Playwright"
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"{lack}; in CI it must be there")
+        pytest.skip(f"{lack} on this machine")
+    return found
