@@ -44,7 +44,7 @@ def spread(sheet: np.ndarray, cells: np.ndarray, n_sheets: int, n_cells: int) ->
 def test_exchanges_never_make_the_counts_less_even(n_sheets: int, size: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     sheet = np.repeat(np.arange(n_sheets), size)
-    cells = np.stack([rng.integers(0, 6, sheet.size), 6 + rng.integers(0, 4, sheet.size)], axis=1)
+    cells = np.stack([rng.integers(0, 6, sheet.size), rng.integers(0, 10, sheet.size)], axis=1)
     made = evened(sheet, np.arange(sheet.size), np.arange(n_sheets), cells, np.ones(10), rng)
     assert spread(made, cells, n_sheets, 10) <= spread(sheet, cells, n_sheets, 10)
 
@@ -71,12 +71,22 @@ def test_nothing_changes_where_there_is_one_sheet_or_nothing_to_even_out() -> No
 
 
 def test_repeats_fill_the_cells_that_a_sheet_shows_least() -> None:
-    cells = np.array([[0], [0], [0], [1], [2], [2]])
+    cells, one = np.array([[0], [0], [0], [1], [2], [2]]), np.zeros(6, dtype=np.int64)
     rng = np.random.default_rng(0)
-    assert even_repeats(cells, np.ones(3), 1, np.zeros(6), rng).tolist() == [3]
-    chosen = even_repeats(cells, np.ones(3), 3, np.zeros(6), rng)
-    assert np.bincount(cells[chosen, 0], minlength=3).tolist() in ([0, 1, 2], [1, 1, 1])
-    assert even_repeats(cells, np.ones(3), 6, np.zeros(6), rng).tolist() == list(range(6))
+    assert even_repeats(one, cells, np.ones(3), 1, rng)[0].tolist() == [3]
+    assert 3 in even_repeats(one, cells, np.ones(3), 3, rng)[0].tolist()
+    assert even_repeats(one, cells, np.ones(3), 6, rng)[0].tolist() == list(range(6))
+    assert even_repeats(one, cells, np.ones(3), 0, rng)[0].size == 0
+
+
+def test_repeats_make_up_for_what_other_sheets_show_too_seldom() -> None:
+    sheet = np.array([0, 1, 0, 1, 0, 1, 0])
+    cells = np.array([[0], [0], [0], [0], [1], [1], [1]])  # 4 to 3: repeats bring 5 to 5 or 6 to 5
+    for seed in range(20):
+        again = np.concatenate(even_repeats(sheet, cells, np.ones(2), 2, np.random.default_rng(seed)))
+        counts = np.bincount(np.concatenate([cells[:, 0], cells[again, 0]]))
+        assert sorted(sheet[again].tolist()) == [0, 0, 1, 1]
+        assert abs(int(counts[0]) - int(counts[1])) == 1
 
 
 def test_cells_are_the_levels_under_comparison_by_each_factor_of_a_group(grid_benchmark: Maker) -> None:

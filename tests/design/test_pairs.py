@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from paragone.design.pairs import across_deck, n_components, within_deck
+from paragone.design.pairs import Cells, across_deck, levelled, n_components, within_deck
 
 
 @given(st.integers(2, 9), st.integers(1, 5), st.integers(0, 99))
@@ -86,3 +88,38 @@ def test_shared_pairs_come_again_far_away(deck_of) -> None:  # type: ignore[no-u
     assert sorted(counts.tolist()) == [1] * 300 + [2] * 50
     gaps = [np.ptp(np.flatnonzero(key == value)) for value in values[counts == 2]]
     assert min(gaps) > 100
+
+
+@given(st.integers(3, 6), st.integers(2, 4), st.booleans(), st.integers(0, 999))
+@settings(max_examples=60, deadline=None)
+def test_levelling_keeps_the_rule_the_connection_and_the_balance_of_pairs(
+    size: int, groups: int, within: bool, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    group, level = np.repeat(np.arange(groups), size), np.tile(np.arange(size), groups)
+    n = group.size
+    i, j = np.triu_indices(n, 1)
+    allowed = np.stack([i, j], axis=1)[(group[i] == group[j]) == within]
+    pairs = rng.permutation(allowed)[: max(4, 2 * len(allowed) // 3)]
+    cells = Cells(np.stack([level, size + group, size + groups + np.arange(n)], axis=1), np.ones(size + groups + n))
+    made = levelled(pairs, group, cells, rng, within=within)
+    assert ((group[made[:, 0]] == group[made[:, 1]]) == within).all()
+    assert (made[:, 0] != made[:, 1]).all()
+    assert n_components(n, made[:, 0], made[:, 1]) <= n_components(n, pairs[:, 0], pairs[:, 1])
+    times = Counter(tuple(sorted(pair)) for pair in made.tolist())
+    assert max(times.values()) == 1
+
+    def uneven(shown: np.ndarray) -> float:
+        return float((np.bincount(cells.ids[shown].ravel()).astype(float) ** 2).sum())
+
+    assert uneven(made) <= uneven(pairs)
+
+
+def test_a_deck_shows_its_cells_evenly() -> None:
+    # 5 levels in each of 12 groups in 4 rows of 3: 90 pairs show each level in a row 9 times
+    group, level = np.repeat(np.arange(12), 5), np.tile(np.arange(5), 12)
+    cells = Cells((level * 4 + group // 3)[:, None], np.ones(20))
+    for seed in range(10):
+        deck = within_deck(group, level, 90, 0, 0, np.random.default_rng(seed), cells)
+        shown = np.bincount(cells.ids[np.concatenate([deck.a, deck.b]), 0])
+        assert (shown.min(), shown.max()) in ((9, 9), (8, 10))

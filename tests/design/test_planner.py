@@ -240,7 +240,7 @@ def test_sides_balance_for_every_participant_and_method(grid_benchmark: Maker, p
     sides = pl.concat([main.select("sheet", item=side, sign=pl.lit(s)) for side, s in (("left", 1), ("right", -1))])
     by = sides.group_by("sheet", pl.col("item").str.head(3)).agg(pl.col("sign").sum().abs())["sign"]
     assert by.max() <= 4  # of about 12 showings; chance alone gives up to 10
-    assert by.mean() < 0.8
+    assert by.mean() < 1.1  # half of the counts are odd, so 0.5 is the least; chance gives 2.7
 
 
 @pytest.mark.parametrize("pairs", ["within", "across"])
@@ -346,7 +346,7 @@ def test_the_published_study_is_planned_in_seconds_with_its_counts(grid_benchmar
     assert bill.exposures["missing"].to_list() == [7] * 3 + [8] * 3
     assert cells["worst"].max() < 0.075
     items = bill.exposures.filter(pl.col("what") == "item")
-    assert (items["worst"] < items["possible"] + 0.06).all()  # an item is on some 40 sheets; 7 of them are a sixth
+    assert items["worst"].max() < 0.26  # an item is on some 38 sheets; 7 of them, 2 with its repeat, are a fifth
     assert bill.frame["survives"].to_list() == ["proved", "proved"]
     assert bill.survival is not None
     assert (bill.survival.verdict, bill.survival.missing, bill.survival.sheets) == ("proved", 14, 264)

@@ -203,36 +203,32 @@ def ordered(
 
 
 class _Conflict:
-    """What trials share: `SAME_ITEM` where they show one item, and one for each reference that both show."""
+    """What trials share: `SAME_ITEM` where they show one item, and one for each place of a reference that both show."""
 
     def __init__(self, shown: Ints, items: int) -> None:
-        self._items = shown[:, :items]
-        self._references = _one_hot(shown[:, items:])
-        self._table: Ints | None = None
-        if len(shown) <= _TABLE:
-            hot = _one_hot(self._items)
-            shared = self._references @ self._references.T + SAME_ITEM * (hot @ hot.T > 0)
-            self._table = shared.astype(np.int64)
+        self._items, self._references = shown[:, :items], shown[:, items:]
+        self._table = self._with(slice(None)) if len(shown) <= _TABLE else None
 
     def of(self, trial: int) -> Ints:
         """(n,) what each trial shares with this one."""
-        if self._table is not None:
-            row: Ints = self._table[trial]
-            return row
-        same = (self._items[:, :, None] == self._items[trial]).any(axis=(1, 2))
-        return np.asarray(self._references @ self._references[trial] + SAME_ITEM * same, dtype=np.int64)
+        row: Ints = self._with(slice(trial, trial + 1))[0] if self._table is None else self._table[trial]
+        return row
 
     def between(self, one: int, other: int) -> int:
         """What two trials share."""
         return int(self.of(one)[other])
 
-
-def _one_hot(codes: Ints) -> NDArray[np.float32]:
-    """(n, levels) 1 where a row of the codes has a level."""
-    levels, place = np.unique(codes, return_inverse=True)
-    hot = np.zeros((len(codes), levels.size), dtype=np.float32)
-    np.put_along_axis(hot, place.reshape(codes.shape), 1.0, axis=1)
-    return hot
+    def _with(self, rows: slice) -> Ints:
+        """(rows, n) what some trials share with each; column by column, since all at once would take much memory."""
+        n = len(self._items)
+        same = np.zeros((len(range(*rows.indices(n))), n), dtype=bool)
+        shared = np.zeros(same.shape, dtype=np.int64)
+        for one, other in itertools.product(self._items.T, repeat=2):
+            same |= one[rows, None] == other
+        for one, other in itertools.product(self._references.T, repeat=2):
+            shared += one[rows, None] == other
+        shared[same] += SAME_ITEM
+        return shared
 
 
 def _repaired(places: Ints, conflict: _Conflict, twice: Ints) -> Ints:

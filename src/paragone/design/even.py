@@ -14,8 +14,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _ITEM = 3.0  # our choice: an item twice on a sheet weighs as much as three uneven cells
+_WHOLE = 0.5  # our choice: a repeat weighs the plan's counts half as much as the sheet's
+_SWEEPS = 3  # our choice: times that repeats are chosen anew, knowing those of all other sheets
 _NEAR = 6  # our choice: sheets apart between which slots are exchanged, so that the deck's order is about kept
-_ROUNDS = 100  # our choice: rounds of exchanges, one a sheet and round, at most
+_ROUNDS = 600  # our choice: rounds of exchanges, one a sheet and round, at most; of large plans fewer
+_WORK = 2_500_000  # our choice: slots x rounds that are looked at; about a second
 _STILL = 3 * _NEAR  # rounds without an exchange after which none is to be expected
 _LARGEST = 50_000_000  # our choice: counts (sheets x cells) that are kept at most
 
@@ -65,7 +68,7 @@ def evened(
         sheet: (m,) sheet of each slot, from 0.
         key: (m,) what must not come twice to one owner: the slot's pair or item.
         owner: (s,) owner of each sheet.
-        cells: (m, c) cells that a slot shows, all different in a slot.
+        cells: (m, c) cells that a slot shows; one may come twice.
         weight: (cells,) weight of each cell.
         rng: source of who meets whom.
         near: largest distance between sheets that meet.
@@ -78,12 +81,12 @@ def evened(
         return sheet.copy()
     slots, real = _by_sheet(sheet, n_sheets)
     counts = _counts(sheet, cells, n_sheets, n_cells)
-    own = weight[cells].sum(axis=1)
+    own = (weight[cells][:, :, None] * (cells[:, :, None] == cells[:, None, :])).sum(axis=(1, 2))
     held = [set[int]() for _ in range(int(owner.max()) + 1)]
     for slot, s in enumerate(sheet.tolist()):
         held[owner[s]].add(int(key[slot]))
     still = 0
-    for _ in range(_ROUNDS):
+    for _ in range(min(_ROUNDS, max(40, _WORK // sheet.size))):
         partner = _partners(n_sheets, int(rng.integers(1, min(near, n_sheets - 1) + 1)), rng)
         gap = (counts - counts[partner]) * weight
         helps = (
@@ -99,10 +102,12 @@ def evened(
             if not _may_change(held, owner[s], owner[t], int(key[i]), int(key[j])):
                 continue
             slots[s, best[s]], slots[t, best[t]] = j, i
-            counts[s, cells[i]] -= 1
-            counts[t, cells[i]] += 1
-            counts[s, cells[j]] += 1
-            counts[t, cells[j]] -= 1
+            for cell in cells[i].tolist():  # one by one, since two items of a pair may be in one cell
+                counts[s, cell] -= 1
+                counts[t, cell] += 1
+            for cell in cells[j].tolist():
+                counts[s, cell] += 1
+                counts[t, cell] -= 1
             changed = True
         still = 0 if changed else still + 1
         if still == _STILL:
@@ -112,27 +117,41 @@ def evened(
     return made
 
 
-def even_repeats(cells: Ints, weight: Floats, repeats: int, shown: Floats, rng: np.random.Generator) -> Ints:
-    """Return which slots of one sheet are shown again, so that cells that the sheet shows least come up.
+def even_repeats(sheet: Ints, cells: Ints, weight: Floats, repeats: int, rng: np.random.Generator) -> list[Ints]:
+    """Return which slots each sheet shows again, so that cells that the sheet and the plan show least come up.
 
     Args:
-        cells: (m, c) cells that each slot of the sheet shows.
+        sheet: (m,) sheet of each slot, from 0.
+        cells: (m, c) cells that each slot shows.
         weight: (cells,) weight of each cell.
-        repeats: how many slots, at most m.
-        shown: (m,) a price of each slot for what it showed on other sheets; smaller goes first.
+        repeats: how many slots of each sheet, at most as many as it has.
         rng: breaks ties.
 
     Returns:
-        (repeats,) indices of slots, sorted.
+        For each sheet the (repeats,) slots, sorted.
     """
+    shown = np.bincount(cells.ravel(), minlength=weight.size).astype(np.float64)
+    mine = np.split(np.argsort(sheet, kind="stable"), np.cumsum(np.bincount(sheet))[:-1])
+    chosen: list[Ints] = [slots[:0] for slots in mine]
+    if not repeats:
+        return chosen
+    for _ in range(_SWEEPS):
+        for number, slots in enumerate(mine):
+            np.subtract.at(shown, cells[chosen[number]], 1.0)
+            chosen[number] = slots[_least_shown(cells[slots], weight, repeats, shown, rng)]
+    return chosen
+
+
+def _least_shown(cells: Ints, weight: Floats, repeats: int, shown: Floats, rng: np.random.Generator) -> Ints:
+    """Indices of the slots of one sheet that are shown again; `shown` grows by them."""
     counts = np.bincount(cells.ravel(), minlength=weight.size).astype(np.float64)
-    price = shown + rng.uniform(0, 1e-3, len(cells))
-    free = np.zeros(len(cells))
+    price = rng.uniform(0, 1e-3, len(cells))
     for _ in range(repeats):
-        chosen = int((price + (weight * counts)[cells].sum(axis=1) + free).argmin())
-        free[chosen] = np.inf
-        counts[cells[chosen]] += 1
-    return np.flatnonzero(np.isinf(free))
+        chosen = int((price + (weight * (counts + _WHOLE * shown))[cells].sum(axis=1)).argmin())
+        price[chosen] = np.inf
+        np.add.at(counts, cells[chosen], 1.0)
+        np.add.at(shown, cells[chosen], 1.0)
+    return np.flatnonzero(np.isinf(price))
 
 
 def _by_sheet(sheet: Ints, n_sheets: int) -> tuple[Ints, NDArray[np.bool_]]:

@@ -5,6 +5,7 @@ Every prefix of a deck shows the items about equally often, and a prefix of n - 
 
 from __future__ import annotations
 
+from collections import Counter
 from math import gcd
 from typing import NamedTuple
 
@@ -13,12 +14,15 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-__all__ = ["Deck", "across_deck", "n_components", "within_deck"]
+__all__ = ["Cells", "Deck", "across_deck", "levelled", "n_components", "within_deck"]
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _AHEAD = 24  # our choice: pairs among which the next one is picked
 _FEW = 6  # items up to which a cycle that never steps inside a group need not exist
+_OFFERED = 256  # our choice: pairs among which the next shared one is picked
+_EXCHANGES = 20  # our choice: exchanges per item that even out a deck, at most
 _ENUMERATE = 100_000  # our choice: cross pairs up to which a whole cycle of all of them is laid out
 
 
@@ -39,7 +43,24 @@ def n_components(n: int, a: Ints, b: Ints) -> int:
     return int(connected_components(graph, directed=False)[0])
 
 
-def within_deck(group: Ints, level: Ints, n_slots: int, n_shared: int, copies: int, rng: np.random.Generator) -> Deck:
+class Cells(NamedTuple):
+    """Cells whose exposure is to be even, for example each method on each style, and each item."""
+
+    ids: Ints
+    """(n, c) ids of the cells that each item is in; as many for each item, one of each kind of cell."""
+    weight: Floats
+    """(cells,) weight of each cell."""
+
+
+def within_deck(
+    group: Ints,
+    level: Ints,
+    n_slots: int,
+    n_shared: int,
+    copies: int,
+    rng: np.random.Generator,
+    cells: Cells | None = None,
+) -> Deck:
     """Return a deck in which items of one group meet, each pair and each item of a group equally often (+-1).
 
     In each group the circle method lays all pairs out in rounds where nobody plays twice; two neighbouring rounds
@@ -55,6 +76,7 @@ def within_deck(group: Ints, level: Ints, n_slots: int, n_shared: int, copies: i
             where n_slots shows every pair twice anyway.
         copies: further slots of each shared pair.
         rng: source of every random choice.
+        cells: cells that the deck as a whole shows evenly; None: the items alone.
     """
     rank = rng.permutation(int(group.max()) + 1)
     rounds = [_circle(items) for items in _seated(group, level, rank, rng)]
@@ -68,11 +90,21 @@ def within_deck(group: Ints, level: Ints, n_slots: int, n_shared: int, copies: i
     pairs = np.concatenate([pairs[np.arange(count) % len(pairs)] for pairs, count in zip(rounds, counts, strict=True)])
     key = (place + offset[which]) / counts[which]
     order = np.argsort(key, kind="stable")
-    a, b = _with_copies(pairs[order], key[order], n_shared if extra else 0, copies, rng)
+    cells = cells or _items_alone(group.size)
+    pairs = levelled(pairs[order], group, cells, rng, within=True)
+    a, b = _with_copies(pairs, key[order], n_shared if extra else 0, copies, cells, rng)
     return Deck(a, b, total)
 
 
-def across_deck(group: Ints, level: Ints, n_slots: int, n_shared: int, copies: int, rng: np.random.Generator) -> Deck:
+def across_deck(
+    group: Ints,
+    level: Ints,
+    n_slots: int,
+    n_shared: int,
+    copies: int,
+    rng: np.random.Generator,
+    cells: Cells | None = None,
+) -> Deck:
     """Return a deck in which items of different groups meet, each item equally often (+-1 where group sizes allow).
 
     Rounds are Hamiltonian cycles through all items that never step inside a group (items laid out group by group,
@@ -82,7 +114,7 @@ def across_deck(group: Ints, level: Ints, n_slots: int, n_shared: int, copies: i
 
     Args:
         group: (n,) index of each item's group, from 0; at least two groups.
-        level, n_slots, n_shared, copies, rng: as in `within_deck`.
+        level, n_slots, n_shared, copies, rng, cells: as in `within_deck`.
     """
     n = group.size
     sizes = np.bincount(group)
@@ -101,8 +133,79 @@ def across_deck(group: Ints, level: Ints, n_slots: int, n_shared: int, copies: i
         joined = n_components(n, first[:, 0], first[:, 1]) == 1
         pairs = _spanning_first(first if joined else pairs, group)
     pairs = pairs[np.arange(n_distinct) % len(pairs)]
-    a, b = _with_copies(pairs, np.arange(n_distinct) / max(1, n_distinct), n_shared if extra else 0, copies, rng)
+    cells = cells or _items_alone(n)
+    pairs = levelled(pairs, group, cells, rng, within=False)
+    key = np.arange(n_distinct) / max(1, n_distinct)
+    a, b = _with_copies(pairs, key, n_shared if extra else 0, copies, cells, rng)
     return Deck(a, b, total)
+
+
+def _items_alone(n: int) -> Cells:
+    return Cells(np.arange(n)[:, None], np.ones(n))
+
+
+def levelled(pairs: Ints, group: Ints, cells: Cells, rng: np.random.Generator, *, within: bool) -> Ints:
+    """Return the pairs with one item of some exchanged for another, so that cells are shown more evenly.
+
+    An item of a cell that is shown much makes room for one of a cell that is shown little, as long as that lowers the
+    weighted sum of squared counts, no pair comes more than once oftener than another it could have been, and the pairs
+    that connect the items (a spanning forest) stay.
+
+    Args:
+        pairs: (m, 2) items of each pair.
+        group: (n,) index of each item's group.
+        cells: what is to be even.
+        rng: source of the order in which pairs are tried.
+        within: whether pairs are of one group; else they are of two.
+    """
+    pairs, n = pairs.copy(), group.size
+    ids, weight = cells
+    shown = np.bincount(ids[pairs].ravel(), minlength=weight.size).astype(np.float64)
+    slots: list[list[int]] = [[] for _ in range(n)]
+    bound = np.zeros(len(pairs), dtype=bool)
+    bound[_tree(pairs, n)] = True
+    for slot in rng.permutation(np.flatnonzero(~bound)).tolist():
+        for item in pairs[slot].tolist():
+            slots[item].append(slot)
+    times = Counter(_keys(pairs, n))
+    each = float(weight[ids[0]].sum())
+    stuck = np.zeros(n, dtype=bool)
+    for _ in range(_EXCHANGES * n):
+        price = (weight * shown)[ids].sum(axis=1) + rng.uniform(0, 1e-6, n)
+        gone = int(np.where(stuck, -np.inf, price).argmax())
+        rivals = np.flatnonzero(group == group[gone]) if within else np.arange(n)
+        rivals = rivals[price[gone] - price[rivals] > each + 1e-3]
+        rivals = rivals[np.argsort(price[rivals], kind="stable")[:_AHEAD]]
+        come = _exchange(pairs, slots, times, group, gone, rivals.tolist(), within)
+        if come < 0:
+            stuck[gone] = True
+            if stuck.all():
+                break
+            continue
+        np.subtract.at(shown, ids[gone], 1.0)
+        np.add.at(shown, ids[come], 1.0)
+        stuck[:] = False
+    return pairs
+
+
+def _exchange(
+    pairs: Ints, slots: list[list[int]], times: Counter[int], group: Ints, gone: int, rivals: list[int], within: bool
+) -> int:
+    """Put one of some items, best first, in the place of an item in some pair; return which, or -1."""
+    n = group.size
+    for come in rivals:
+        for slot in slots[gone]:
+            other = int(pairs[slot].sum()) - gone
+            old, new = min(gone, other) * n + max(gone, other), min(come, other) * n + max(come, other)
+            allowed = come != other and (group[come] == group[other]) == within
+            if allowed and times[new] < times[old]:
+                pairs[slot, int(pairs[slot, 1] == gone)] = come
+                slots[gone].remove(slot)
+                slots[come].append(slot)
+                times[old] -= 1
+                times[new] += 1
+                return come
+    return -1
 
 
 def _seated(group: Ints, level: Ints, rank: Ints, rng: np.random.Generator) -> list[Ints]:
@@ -182,39 +285,34 @@ def _connecting(counts: Ints, least: Ints) -> Ints:
 
 
 def _with_copies(
-    pairs: Ints, key: NDArray[np.float64], n_shared: int, copies: int, rng: np.random.Generator
+    pairs: Ints, key: Floats, n_shared: int, copies: int, cells: Cells, rng: np.random.Generator
 ) -> tuple[Ints, Ints]:
     """The pairs, and among them further copies of some, each an equal part of the deck away from its original."""
     if n_shared == 0 or copies == 0:
         return pairs[:, 0].copy(), pairs[:, 1].copy()
-    chosen = _even_choice(pairs, n_shared, rng)
+    chosen = _even_choice(pairs, n_shared, copies, cells, rng)
     keys = [key, *((key[chosen] + turn / (copies + 1)) % 1.0 for turn in range(1, copies + 1))]
     together = np.concatenate([pairs, *([pairs[chosen]] * copies)])
     order = np.argsort(np.concatenate(keys), kind="stable")
     return together[order, 0], together[order, 1]
 
 
-def _even_choice(pairs: Ints, k: int, rng: np.random.Generator) -> Ints:
-    """Indices of k pairs, all different while there are so many, whose items stand in the deck least often so far."""
-    exposure = np.bincount(pairs.ravel()).astype(np.float64)
-    free = np.ones(len(pairs), dtype=bool)
+def _even_choice(pairs: Ints, k: int, copies: int, cells: Cells, rng: np.random.Generator) -> Ints:
+    """Indices of k pairs, all different while there are so many, whose cells stand in the deck least often so far."""
+    both = cells.ids[pairs].reshape(len(pairs), -1)
+    shown = np.bincount(both.ravel(), minlength=cells.weight.size).astype(np.float64)
+    free: Ints = np.arange(len(pairs))
     chosen: list[int] = []
     while len(chosen) < k:
-        order = np.argsort(exposure[pairs].sum(axis=1) + rng.uniform(0, 0.5, len(pairs)) + 1e9 * ~free, kind="stable")
-        used: set[int] = set()
-        before = len(chosen)
-        for index in order[: int(free.sum())].tolist():
-            left, right = pairs[index].tolist()
-            if left in used or right in used:
-                continue
-            used.update((left, right))
-            chosen.append(index)
-            free[index] = False
-            exposure[[left, right]] += 1
-            if len(chosen) == k:
-                break
-        if len(chosen) == before:
-            free[:] = True
+        if not free.size:
+            free = np.arange(len(pairs))
+        some = rng.integers(0, free.size, _OFFERED) if free.size > _OFFERED else np.arange(free.size)
+        price = (cells.weight * shown)[both[free[some]]].sum(axis=1) + rng.uniform(0, 0.1, some.size)
+        place = int(some[int(price.argmin())])
+        chosen.append(int(free[place]))
+        free[place] = free[-1]
+        free = free[:-1]
+        np.add.at(shown, both[chosen[-1]], float(copies))
     return np.array(chosen, dtype=np.int64)
 
 

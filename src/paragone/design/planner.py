@@ -15,7 +15,7 @@ from ..plan import Plan
 from .checks import SAME_ITEM, Pool, laid_checks, pool, shared_with, uses_broken
 from .deal import balanced_sides, dealt, ordered
 from .even import even_repeats, evened, exposure_cells
-from .pairs import Deck, across_deck, n_components, within_deck
+from .pairs import Cells, Deck, across_deck, n_components, within_deck
 from .ratings import rating_rows
 from .references import beside, hidden_items, with_references
 from .settings import PairStage, RatingStage, Study
@@ -24,7 +24,6 @@ __all__ = ["plan"]
 
 _OFFERED = 40  # our choice: pairs of the deck among which an instructed check is chosen
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Rows = dict[str, list[object]]
 
@@ -136,7 +135,8 @@ def _pair_rows(
     if stage.pairs == "any":
         group = np.arange(n)
     level = _codes(stock.items[stage.compare]) if stage.compare else np.arange(n)
-    deck = _deck(stage, name, group, level, linked, rng)
+    cells = Cells(*exposure_cells(stock.items, stage.compare, stage.group, stage.participants))
+    deck = _deck(stage, name, group, level, linked, cells, rng)
     pair = np.minimum(deck.a, deck.b) * n + np.maximum(deck.a, deck.b)
     sheet = dealt(pair, stage.participants, rng)
     if sheet is None:
@@ -146,17 +146,18 @@ def _pair_rows(
             where="stage.trials",
         )
     low, high = np.minimum(deck.a, deck.b), np.maximum(deck.a, deck.b)
-    cells, weight = exposure_cells(stock.items, stage.compare, stage.group, stage.participants)
     people = np.arange(stage.participants)
-    shown = np.concatenate([cells[low], cells[high]], axis=1)
-    sheet = evened(sheet, np.unique(pair, return_inverse=True)[1], people, shown, weight, rng)
+    shown = np.concatenate([cells.ids[low], cells.ids[high]], axis=1)
+    sheet = evened(sheet, np.unique(pair, return_inverse=True)[1], people, shown, cells.weight, rng)
     counters = _counters(low, high, level, sheet)
     swap = balanced_sides(pair, counters, rng)
     left, right = np.where(swap, high, low), np.where(swap, low, high)
-    return _sheets(stock, stage, name, left, right, sheet, (cells, weight), rng), np.stack([left, right], axis=1)
+    return _sheets(stock, stage, name, left, right, sheet, cells, rng), np.stack([left, right], axis=1)
 
 
-def _deck(stage: PairStage, name: str, group: Ints, level: Ints, linked: Ints, rng: np.random.Generator) -> Deck:
+def _deck(
+    stage: PairStage, name: str, group: Ints, level: Ints, linked: Ints, cells: Cells, rng: np.random.Generator
+) -> Deck:
     n, slots = group.size, stage.participants * stage.n_main
     copies = stage.shared_by - 1
     sizes = np.bincount(group)
@@ -177,7 +178,7 @@ def _deck(stage: PairStage, name: str, group: Ints, level: Ints, linked: Ints, r
             f"the {allowed} pairs there are; lower trials",
             where="stage.trials",
         )
-    deck = (within_deck if within else across_deck)(group, level, slots, n_shared, copies, rng)
+    deck = (within_deck if within else across_deck)(group, level, slots, n_shared, copies, rng, cells)
     edges = np.stack([deck.a, deck.b], axis=1)
     if not within:
         edges = np.concatenate([linked, edges])
@@ -211,22 +212,20 @@ def _sheets(
     left: Ints,
     right: Ints,
     sheet: Ints,
-    cells: tuple[Ints, Floats],
+    cells: Cells,
     rng: np.random.Generator,
 ) -> Rows:
     items = stock.items["item"].to_numpy()
     references = _reference_ids(stock.items, stage.group)
     use_broken = uses_broken(stage.check, name, len(stock.broken), stage.checks)
     rows: Rows = {key: [] for key in _TYPES}
-    repeated_before = np.zeros(items.size)
+    shown = np.concatenate([cells.ids[left], cells.ids[right]], axis=1)
+    again = even_repeats(sheet, shown, cells.weight, stage.n_repeats, rng)
     digits = max(3, len(str(stage.participants)))
     for number in range(stage.participants):
         mine = np.flatnonzero(sheet == number)
         pairs = np.stack([left[mine], right[mine]], axis=1)
-        before = repeated_before[pairs].sum(axis=1)
-        shown_cells = np.concatenate([cells[0][pairs[:, 0]], cells[0][pairs[:, 1]]], axis=1)
-        repeated = even_repeats(shown_cells, cells[1], stage.n_repeats, before, rng)
-        repeated_before += np.bincount(pairs[repeated].ravel(), minlength=items.size)
+        repeated = np.searchsorted(mine, again[number])
         places, is_repeat = ordered(_ids(pairs, references), repeated, stage.repeat_distance, rng)
         swapped = np.zeros(len(pairs), dtype=bool)
         swapped[rng.permutation(repeated)[: (repeated.size + number % 2) // 2]] = True
