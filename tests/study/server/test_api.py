@@ -511,16 +511,45 @@ def test_more_people_than_sheets_find_the_study_full_until_one_is_free(on_both: 
 
 
 def test_both_stages_follow_each_other_where_the_study_allows_it(on_both: Callable[..., World]) -> None:
-    both = HEAD + "[people]\nboth_stages = true\n"
-    world = on_both(PAIRS + RATINGS.replace("sessions = 2", "sessions = 1"), head=both)
+    both = HEAD + "[people]\nboth_stages = true\ngap_hours = 2\n"
+    world = on_both(PAIRS + RATINGS, head=both)
     walker = world.person()
-    assert walker.walk()["done"]["outcome"] == "completed"
+    state = walker.walk(until="ready")
+    assert state["session"] == {"number": 1, "of": 3}
+    done = walker.walk(state)["done"]
+    assert (done["outcome"], done["next"]) == ("completed", {"at": world.now + 7200, "session": 2})
+    assert walker.state()["phase"] == "done"
+    world.rest(7200)
     state = walker.state()
-    assert state["phase"] == "device"
-    assert walker.walk(state)["done"]["outcome"] == "completed"
+    assert (state["phase"], state["session"]) == ("device", {"number": 2, "of": 3})
+    assert walker.walk(state)["done"]["next"] == {"at": world.now + 7200, "session": 3}
+    world.rest(7200)
+    assert walker.walk()["done"]["next"] is None
     assert walker.state()["phase"] == "done"
     assert [state for state, _, _ in world.leases()].count("complete") == 2
     assert world.kinds().count("questionnaire") == 1
+
+
+def test_the_address_may_ask_for_a_stage(opened: Callable[..., World]) -> None:
+    world = opened(PAIRS + RATINGS)
+    walker = world.person()
+    walker.enter("?stage=rate&new=1")
+    state = walker.walk(until="trial")
+    assert state["trials"][0]["page"] == "slider"
+
+
+def test_the_text_of_consent_is_kept_under_its_version(opened: Callable[..., World]) -> None:
+    world = opened()
+    walker = world.person()
+    shown = walker.state()["consent"]
+    walker.go(walker.state())
+    rows = sa.select(event.c.body).where(event.c.kind == "consent-text")
+    kept = {
+        told["version"]: told
+        for told in map(json.loads, world.store.read_now(lambda c: c.execute(rows).scalars().all()))
+    }
+    given = next(e for e in world.store.read_now(lambda c: events.of_participant(c, 1)) if e.kind == "consent")
+    assert kept[given.body["version"]]["parts"] == shown["parts"]
 
 
 def test_one_stage_is_enough_where_it_does_not(opened: Callable[..., World]) -> None:

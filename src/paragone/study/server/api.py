@@ -56,7 +56,7 @@ def participant_router(desk: Desk) -> APIRouter:
         done = await desk.store.write(lambda c: steps.finish(c, desk, token, sent.id, now))
         if done.status == "done" and done.facts is not None:
             desk.forget(token)
-            return _json(_finished(desk, done))
+            return _json(_finished(done))
         return await _stepped(desk, token, done, now)
 
     @router.post("/api/telemetry", status_code=201, responses=_ERRORS)
@@ -109,7 +109,7 @@ async def _state(desk: Desk, request: Request, lang: str) -> Response:
     at = facts.where
     spoken = lang if lang in facts.frozen.study.pages.languages and lang != facts.language else None
     stale = at.phase == "break" and at.began is not None and now < at.began
-    if spoken or stale or steps.wants_lease(facts):
+    if spoken or stale or steps.wants_lease(facts, now):
         done = await desk.store.write(lambda c: steps.refresh(c, desk, token, now, spoken=spoken))
     else:
         back = await desk.store.read(lambda c: steps.way_back(c, desk, facts)) if at.phase in ("done", "wait") else None
@@ -129,11 +129,12 @@ async def _stepped(desk: Desk, token: str, done: steps.Done, now: float) -> Resp
     return _json(state_of(desk, done.facts, now, way_back=done.back), 409 if done.status == "not-now" else 200)
 
 
-def _finished(desk: Desk, done: steps.Done) -> dict[str, Any]:
+def _finished(done: steps.Done) -> dict[str, Any]:
     facts = done.facts
     assert facts is not None
     at = facts.where
-    following = None
-    if at.outcome is None and at.sheet is not None:
-        following = {"at": at.until if at.until is not None else desk.clock(), "session": at.number}
+    opens = steps.next_session(facts)
+    following = None if opens is None else {"at": opens, "session": sum(facts.sessions[:2]) + 1}
+    if at.phase != "done" and following is not None:
+        following["session"] = facts.sessions[0] + at.number
     return done_part(at.outcome or "completed", done.back, load(facts.language), following)

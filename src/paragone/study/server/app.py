@@ -19,7 +19,9 @@ from ... import __version__
 from ...errors import BadInput, StoreError
 from ..admin.house import MOST_UPLOAD
 from ..admin.routes import mount
+from ..cards import cards_of
 from ..frozen import Frozen
+from ..pictures import tutorial_picture
 from ..store import Store, claims, events, people, versions
 from ..store.keys import Keys
 from ..store.tables import event
@@ -32,7 +34,7 @@ from .profiles import PRESETS, completion_codes, profile_of
 from .security import Site, install, site_of
 from .shell import shell_router
 
-__all__ = ["codes_of", "create_app", "deal", "served"]
+__all__ = ["codes_of", "create_app", "deal", "served", "warm"]
 
 _NEWS_SECONDS = 2.0
 _SWEEP_SECONDS = 60.0
@@ -66,6 +68,7 @@ def create_app(
 
     def first(c: sa.Connection) -> dict[str, str]:
         deal(c, frozen, clock())
+        _keep_consent(c, frozen, clock())
         return codes_of(c, frozen, clock())
 
     profile = PRESETS["lab" if settings.lab else "open"]
@@ -80,6 +83,7 @@ def create_app(
         unseal=keys.unseal, clock=clock,
     )  # fmt: skip
     store.read_now(desk.news)
+    warm(frozen)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -140,6 +144,14 @@ def deal(c: sa.Connection, frozen: Frozen, now: float) -> int:
     return versions.freeze(c, study, plan, items, wanted, now)
 
 
+def warm(frozen: Frozen) -> None:
+    """Decode the pictures of the tutorials now, so that no request has to wait for it."""
+    for stage in frozen.stages:
+        for card in cards_of(frozen, stage):
+            for _, key in card.pictures if card.name is not None else ():
+                tutorial_picture(key)
+
+
 def served(c: sa.Connection, folder: Path) -> Frozen:
     """Return the version that a store serves.
 
@@ -164,6 +176,15 @@ def codes_of(c: sa.Connection, frozen: Frozen, now: float) -> dict[str, str]:
     if codes != known:
         events.append(c, "codes", now, body=codes)
     return codes
+
+
+def _keep_consent(c: sa.Connection, frozen: Frozen, now: float) -> None:
+    """Keep every text of consent that may be shown, once, under the version that a participant's consent names."""
+    for language in frozen.study.pages.languages:
+        for stage in frozen.stages:
+            told = parts.consent(frozen, language, stage)
+            body = {"language": language, **told}
+            events.append(c, "consent-text", now, client_id=f"consent {told['version']}", body=body)
 
 
 def _sweep(c: sa.Connection, desk: Desk) -> claims.Swept:

@@ -21,6 +21,7 @@ from ..flow import Given, Happened, Held, Where, where
 from ..frozen import Frozen, Trial
 from ..pictures import PictureCache, Plate, plate_set, public_id
 from ..store import Store, answers, claims, events, people, versions
+from .entry import stage_asked
 from .limits import Limits
 from .profiles import Profile
 
@@ -58,6 +59,27 @@ class Facts(NamedTuple):
     frozen: Frozen
     events: Sequence[events.Event]
     where: Where
+    leases: Sequence[claims.Lease] = ()
+    """All that the person has, in the order in which they were made."""
+
+    @property
+    def stages(self) -> list[str]:
+        """Stages of which the person may be given a lease, the preferred one first: the one that their address asked for,
+        else all that they have not done, where they may do more than one."""
+        done = {lease.stage for lease in self.leases}
+        if done and not self.frozen.study.people.both_stages:
+            return []
+        wanted = stage_asked(self.events)
+        return [name for name in self.frozen.stages if name not in done and wanted in (None, name)]
+
+    @property
+    def sessions(self) -> tuple[int, int, int]:
+        """Sessions of other leases that are done, of this one, and of the stages that may follow."""
+        stages = self.frozen.stages
+        others = [lease.stage for lease in self.leases if self.lease is None or lease.id != self.lease.id]
+        before = sum(getattr(stages.get(name), "sessions", 1) for name in others)
+        beyond = sum(getattr(stages[name], "sessions", 1) for name in self.stages) if self.lease else 0
+        return before, self.where.sessions, beyond
 
 
 @dataclass(slots=True)
@@ -251,7 +273,8 @@ def look(c: sa.Connection, desk: Desk, token: str, now: float) -> Facts | None:
         return None
     person = people.get(c, visit.participant_id)
     happened = events.of_participant(c, visit.participant_id)
-    lease = current_lease(claims.leases_of(c, visit.participant_id))
+    leases = claims.leases_of(c, visit.participant_id)
+    lease = current_lease(leases)
     version = desk.current if lease is None else lease.version_id
     frozen = desk.version(c, version)
     given = [] if lease is None else [_given(frozen, a) for a in answers.of_lease(c, lease.id)]
@@ -263,7 +286,7 @@ def look(c: sa.Connection, desk: Desk, token: str, now: float) -> Facts | None:
         now,
     )
     language = (person.language if person else None) or frozen.study.pages.languages[0]
-    return Facts(visit, language, lease, version, frozen, happened, at)
+    return Facts(visit, language, lease, version, frozen, happened, at, leases)
 
 
 def _given(frozen: Frozen, answer: answers.Answer) -> Given:

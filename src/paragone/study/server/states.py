@@ -52,7 +52,7 @@ def state_of(desk: Desk, facts: Facts, now: float, *, way_back: Return | None = 
             "simulated": frozen.simulated,
         },
         "participant": facts.visit.name,
-        "session": {"number": at.number, "of": at.sessions},
+        "session": {"number": facts.sessions[0] + at.number, "of": sum(facts.sessions)},
         "progress": {"done": at.frontier, "of": len(at.sheet.trials) if at.sheet else 0},
         "now": now,
         "device": parts.device(frozen, _plates(desk, facts) if phase == "device" else []),
@@ -120,7 +120,7 @@ def _phase(desk: Desk, at: Where) -> str:
 
 
 def _likely_stage(facts: Facts) -> str:
-    return next(iter(facts.frozen.stages))
+    return next(iter(facts.stages or facts.frozen.stages))
 
 
 def _plates(desk: Desk, facts: Facts) -> list[State]:

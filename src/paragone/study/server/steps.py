@@ -15,11 +15,11 @@ from ..store.tables import event, participant
 from ..texts import load
 from . import models
 from .desk import Desk, Facts, look
-from .entry import opened_ids, stage_asked
+from .entry import opened_ids
 from .parts import consent
 from .profiles import Return, completion
 
-__all__ = ["Done", "finish", "open_stages", "refresh", "step", "telemetry", "wants_lease", "way_back"]
+__all__ = ["Done", "finish", "next_session", "refresh", "step", "telemetry", "wants_lease", "way_back"]
 
 _AWAY_SECONDS = 7 * 86_400.0  # our choice: who finished a session has a week for the next one before it counts as left
 _RULE = "rule: checks"
@@ -80,9 +80,7 @@ def step(c: sa.Connection, desk: Desk, token: str, taken: models.AnyStep, now: f
         return Done("not-now", facts)
     lease = facts.lease
     if isinstance(taken, models.ConsentStep):
-        lease = claims.claim(
-            c, facts.visit.participant_id, open_stages(facts, c), facts.frozen.study.people.at_once, now
-        )
+        lease = claims.claim(c, facts.visit.participant_id, facts.stages, facts.frozen.study.people.at_once, now)
     elif lease is not None:
         claims.away(c, lease.id, None, now)
     events.append(
@@ -118,7 +116,9 @@ def _body(desk: Desk, facts: Facts, taken: models.AnyStep) -> dict[str, Any] | N
     at, study = facts.where, facts.frozen.study
     if isinstance(taken, models.ConsentStep):
         told = {
-            consent(facts.frozen, name, next(iter(facts.frozen.stages)))["version"] for name in study.pages.languages
+            consent(facts.frozen, language, stage)["version"]
+            for language in study.pages.languages
+            for stage in facts.frozen.stages
         }
         return {"version": taken.body.version, "language": facts.language} if taken.body.version in told else None
     if isinstance(taken, models.TrainingStep):
@@ -169,17 +169,6 @@ def _screen(desk: Desk, facts: Facts, told: dict[str, Any]) -> dict[str, Any] | 
     }
 
 
-def open_stages(facts: Facts, c: sa.Connection) -> list[str]:
-    """Stages of which a person may be given a lease, in order: the one their address asked for, else all they have not
-    done."""
-    frozen = facts.frozen
-    done = {lease.stage for lease in claims.leases_of(c, facts.visit.participant_id)}
-    if done and not frozen.study.people.both_stages:
-        return []
-    wanted = stage_asked(facts.events)
-    return [name for name in frozen.stages if name not in done and wanted in (None, name)]
-
-
 def refresh(c: sa.Connection, desk: Desk, token: str, now: float, *, spoken: str | None = None) -> Done:
     """Look where a participant is, and do what time itself has brought about.
 
@@ -206,24 +195,33 @@ def refresh(c: sa.Connection, desk: Desk, token: str, now: float, *, spoken: str
             c, "break-began", now, participant_id=facts.visit.participant_id, lease_id=facts.lease.id,
             session=facts.where.sheet.session,
         )  # fmt: skip
-    if wants_lease(facts) and not desk.paused:
-        claims.claim(c, facts.visit.participant_id, open_stages(facts, c), facts.frozen.study.people.at_once, now)
+    if wants_lease(facts, now) and not desk.paused:
+        claims.claim(c, facts.visit.participant_id, facts.stages, facts.frozen.study.people.at_once, now)
     again = look(c, desk, token, now)
     assert again is not None, "looking does not end a visit"
     return Done("done", again, way_back(c, desk, again))
 
 
-def wants_lease(facts: Facts) -> bool:
-    """Whether a participant waits for something to do."""
+def next_session(facts: Facts) -> float | None:
+    """When a participant may begin what follows the session that they finished; None: nothing follows."""
     at = facts.where
-    if at.phase == "full":
+    if at.phase == "wait":
+        return at.until
+    last = [event.at for event in facts.events if event.kind == "finished"]
+    if not last:
+        return None
+    if at.phase == "done":
+        may = at.outcome == "completed" and facts.stages
+        return last[-1] + facts.frozen.study.people.gap_hours * 3600.0 if may else None
+    return last[-1]
+
+
+def wants_lease(facts: Facts, now: float) -> bool:
+    """Whether a participant waits for something to do: nothing was free when they came, or another stage may follow."""
+    if facts.where.phase == "full":
         return True
-    return (
-        at.phase == "done"
-        and at.outcome == "completed"
-        and facts.frozen.study.people.both_stages
-        and len(facts.frozen.stages) > 1
-    )
+    following = next_session(facts) if facts.where.phase == "done" else None
+    return following is not None and now >= following
 
 
 def way_back(c: sa.Connection, desk: Desk, facts: Facts, *, outcome: str | None = None) -> Return | None:
