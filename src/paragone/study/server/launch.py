@@ -29,6 +29,7 @@ from ..store.keys import Keys, read_keys
 from .app import create_app, deal, served
 from .backups import keeps_backups
 from .desk import ServerSettings
+from .several import run_several
 
 __all__ = ["address_of", "serve", "worker"]
 
@@ -145,7 +146,7 @@ def _several(folder: Path, address: str, settings: ServerSettings, host: str, po
     }
     os.environ[_WORKER] = json.dumps(told)
     try:
-        uvicorn.run(f"{__name__}:worker", factory=True, workers=workers, **_options(host, port))
+        run_several(f"{__name__}:worker", workers, _options(host, port), grace=2 * _GRACE_SECONDS)
     finally:
         del os.environ[_WORKER]
 
