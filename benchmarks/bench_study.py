@@ -7,10 +7,11 @@
 Everything is on this machine over loopback: the server as a process of its own, the load from another. An answer is one
 criterion of one trial; the bars are for one answer a request, as the page sends them when it asks one criterion at a time.
 Requests with all three criteria of a trial stand beside them, and runs in which the state is asked for after each trial, as
-the page does. A server's CPU time is that of its processes alone; that of PostgreSQL's is added. Participants are put into
-the store before the server starts; each stays below the limit of ten answers a second that the server holds sessions to,
-because there are enough of them. A request that takes more than two seconds counts as a time-out. Absolute numbers depend
-on what else the machine does: the load average stands beside them.
+the page does. A server's CPU time is that of its processes, that of PostgreSQL's added; the desk's live scores, which a
+process of low priority computes beside them, are told apart. Participants are put into the store before the server starts;
+each stays below the limit of ten answers a second that the server holds sessions to, because there are enough of them. A
+request that takes more than two seconds counts as a time-out. Absolute numbers depend on what else the machine does: the
+load average stands beside them.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from study_load import Heard, Outcome, Seat, Wire, answering, hammer, request
-from study_rig import Database, Server, cpu_seconds, free_port, load_average, postgresql, study_folder, tree
+from study_rig import Database, Server, cpu_seconds, free_port, load_average, postgresql, serving, study_folder, tree
 
 from paragone.study.frozen import Frozen, freeze
 from paragone.study.pictures import public_id
@@ -72,26 +73,36 @@ Row = dict[str, Any]
 
 
 class Meter:
-    """CPU time of processes between two moments.
+    """CPU time between two moments: of those that serve, of the database, of the live scores for the desk.
 
     Args:
-        who: each gives the ids of processes; the server's first.
+        server: ids of the server's processes; None: nothing is measured.
+        database: those of the database.
     """
 
-    def __init__(self, *who: Callable[[], list[int]]) -> None:
-        self._who = who
-        self._at = [0.0] * len(who)
-        self.used = [0.0] * len(who)
+    def __init__(
+        self, server: Callable[[], list[int]] | None = None, database: Callable[[], list[int]] | None = None
+    ) -> None:
+        self._server, self._database = server, database
+        self._at: tuple[float, float, float] = (0.0, 0.0, 0.0)
+        self.used: tuple[float, float, float] = (0.0, 0.0, 0.0)
         self.load = load_average().split()[0]
 
     def begin(self) -> None:
         """From here on."""
-        self._at = [cpu_seconds(pids()) for pids in self._who]
+        self._at = self._now()
 
     def end(self) -> None:
         """Up to here."""
-        self.used = [cpu_seconds(pids()) - at for pids, at in zip(self._who, self._at, strict=True)]
+        now = self._now()
+        self.used = (now[0] - self._at[0], now[1] - self._at[1], now[2] - self._at[2])
         self.load = load_average().split()[0]
+
+    def _now(self) -> tuple[float, float, float]:
+        mine = self._server() if self._server else []
+        answering_ = cpu_seconds(serving(mine))
+        database = cpu_seconds(self._database(), ended=True) if self._database else 0.0
+        return answering_, database, cpu_seconds(mine, ended=True) - answering_
 
 
 def told(name: str, outcome: Outcome, meter: Meter, **more: Any) -> Row:
@@ -103,9 +114,10 @@ def told(name: str, outcome: Outcome, meter: Meter, **more: Any) -> Row:
         "answers/s": round(outcome.n_stored / outcome.seconds),
         "p50 ms": round(outcome.quantile(0.5), 1),
         "p99 ms": round(outcome.quantile(0.99), 1),
-        "CPU us/request": round(1e6 * sum(meter.used) / n),
-        "CPU us/answer": round(1e6 * sum(meter.used) / answers) if outcome.n_stored else None,
-        "database's share us": round(1e6 * meter.used[1] / n) if len(meter.used) > 1 else None,
+        "CPU us/request": round(1e6 * sum(meter.used[:2]) / n),
+        "CPU us/answer": round(1e6 * sum(meter.used[:2]) / answers) if outcome.n_stored else None,
+        "of it database": round(1e6 * meter.used[1] / n) if meter.used[1] else None,
+        "live scores CPU s/s": round(meter.used[2] / outcome.seconds, 2),
         "errors": sum(outcome.wrong.values()),
         "wrong": outcome.wrong,
         "time-outs": outcome.timed_out,
@@ -332,7 +344,7 @@ async def _once(port: int, what: bytes) -> Heard:
 
 
 def _meter(server: Server, database: Database | None = None) -> Meter:
-    return Meter(lambda: server.pids, *([lambda: database.pids] if database else []))
+    return Meter(lambda: server.pids, (lambda: database.pids) if database else None)
 
 
 def judged(rows: list[Row]) -> list[str]:

@@ -26,7 +26,17 @@ from PIL import Image
 from paragone.benchmark import Benchmark
 from paragone.design import plan, read_study
 
-__all__ = ["Database", "Server", "cpu_seconds", "load_average", "postgresql", "study_folder"]
+__all__ = [
+    "Database",
+    "Server",
+    "cpu_seconds",
+    "free_port",
+    "load_average",
+    "postgresql",
+    "serving",
+    "study_folder",
+    "tree",
+]
 
 _START = (
     "import json, sys; from paragone.study.server.launch import serve; serve(**json.loads(sys.argv[1]), quiet=True)"
@@ -264,14 +274,29 @@ def tree(pid: int) -> list[int]:
     return found
 
 
-def cpu_seconds(pids: list[int]) -> float:
-    """CPU time that processes and their ended children have used, user and system."""
+def cpu_seconds(pids: list[int], *, ended: bool = False) -> float:
+    """CPU time that processes have used, user and system.
+
+    Args:
+        pids: the processes.
+        ended: count their children that have ended, too.
+    """
     ticks = 0
     for pid in pids:
         with contextlib.suppress(OSError):
             after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += sum(int(value) for value in after_name[11:15])  # utime, stime, cutime, cstime
+            ticks += sum(int(value) for value in after_name[11 : 15 if ended else 13])  # utime, stime, cutime, cstime
     return ticks / _TICKS
+
+
+def serving(pids: list[int]) -> list[int]:
+    """Those of a server's processes that answer requests: not the one that computes live scores for the desk."""
+    found = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            if b"admin.worker" not in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+    return found
 
 
 def load_average() -> str:
