@@ -131,6 +131,11 @@ def desk_requests(cookie: str, token: str) -> list[Spoken]:
     asked += [Spoken("POST", f"/admin/{path}", b"", list(form), body) for path, body in fields.items()]
     export = b"Participant id,Submission id,Status,Completion code\nA,s1,APPROVED,X\n"
     asked.append(Spoken("POST", "/admin/codes/reconcile", b"", [*page, ("content-type", "text/csv")], export))
+    asked += [Spoken("GET", f"/admin/data{path}", b"", list(page)) for path in ("", "/export.csv.zip", "/export/votes")]
+    asked.append(Spoken("POST", "/admin/data/find", b"", list(form), b"id=somebody&name=p-0001"))
+    asked += [
+        Spoken("GET", f"/api/admin/export/{path}", b"anonymise=1", list(program)) for path in ("votes/csv", "json.zip")
+    ]
     for path in ("status", "live", "participants", "participants/p-0001", "sheets", "log"):
         asked.append(Spoken("GET", f"/api/admin/{path}", b"most=5", list(program)))
     why = json.dumps({"why": "a reason"}).encode()

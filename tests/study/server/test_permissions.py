@@ -64,6 +64,11 @@ TABLE: dict[str, tuple[int | str, ...]] = {
     "GET /admin/codes": LOOK,
     "POST /admin/codes/lab": ACT,
     "POST /admin/codes/reconcile": ACT,
+    "GET /admin/data": LOOK,
+    "GET /admin/data/export.{form}.zip": ASKS,
+    "GET /admin/data/export/{name}": ASKS,
+    "POST /admin/data/backup": ACT,
+    "POST /admin/data/find": ACT,
     "GET /admin/settings": LOOK,
     "POST /admin/settings/add": ACT,
     "POST /admin/settings/remove": ACT,
@@ -90,6 +95,9 @@ TABLE: dict[str, tuple[int | str, ...]] = {
     "POST /api/admin/sheets/{number}/accept": ACT,
     "POST /api/admin/sheets/{number}/release": ACT,
     "POST /api/admin/sheets/{number}/replace": ACT,
+    "GET /api/admin/export/{form}.zip": ACT,
+    "GET /api/admin/export/{table}/{form}": ACT,
+    "POST /api/admin/backup": ACT,
     "POST /api/admin/pause": ACT,
     "POST /api/admin/resume": ACT,
     "POST /api/admin/unblind": ACT,
@@ -133,6 +141,8 @@ class People:
             "number": "1",
             "act": "exclude-person",
             "target": "p-0001",
+            "form": "csv",
+            "table": "votes",
         }.items():
             path = path.replace(f"{{{key}}}", value)
         headers = {"origin": "http://localhost:8000", **self._shown(path, role)}
