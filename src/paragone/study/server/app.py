@@ -108,9 +108,10 @@ def create_app(
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )  # fmt: skip
     app.state.desk, app.state.store, app.state.keys, app.state.settings = desk, store, keys, settings
-    app.include_router(entry_router(_door(desk, keys, site)))
+    door = _door(desk, keys, site)
+    app.include_router(entry_router(door))
     app.include_router(participant_router(desk))
-    app.include_router(shell_router(desk))
+    app.include_router(shell_router(desk, door if settings.lab else None))
     office = mount(app, desk, site, keys)
     app.router.routes.insert(0, answers_route(desk))
     app.add_middleware(HotPath, desk=desk)
@@ -219,6 +220,8 @@ def _door(desk: Desk, keys: Keys, site: Site) -> Door:
         stages=study.stage_names,
         title=lambda language: parts.title(desk.frozen.study, language),
         consent=consent,
+        lab=study.lab if desk.settings.lab else None,
+        stages_each=len(study.stage) if study.people.both_stages else 1,
         delete_after_days=study.consent.delete_after_days,
         limits=desk.limits,
         clock=desk.clock,

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
@@ -23,15 +21,16 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, RedirectResponse
 
 from ...errors import BadInput
-from ..store import Store, events, people
+from ..store import events, people
 from ..store.tables import participant, visit
 from ..texts import load
+from .door import Door
 from .entry_pages import code_page, preview_page
-from .limits import Limits, Remembered
-from .profiles import Ids, Profile, ids_of
+from .kiosk import entered, is_used, note, start_page
+from .profiles import Ids, ids_of
 from .pseudonyms import code_sha256, opened_ids, person_hmac, sealed_ids, submission_hmac
 from .refusals import Refusal, calm_page, language_for
-from .security import Site, peer_of
+from .security import peer_of
 from .simulated import PASS, known_by_pass, seat_of
 
 __all__ = [
@@ -40,47 +39,14 @@ __all__ = [
     "SessionWanted",
     "entry_router",
     "opened_ids",
+    "signed_in",
     "stage_asked",
     "token_sha256_of",
 ]
 
 _COOKIE_SECONDS = 90 * 86_400  # sessions of one study may be weeks apart
-_GRACE_SECONDS = 60.0  # a cookie whose exchange was answered, but whose answer was lost, works for so long
 _MOST_QUERY = 4096  # bytes; the longest panel's address has some 300
 _MOST_PARAMETERS = 30
-
-
-@dataclass(frozen=True)
-class Door:
-    """What the entry needs to know of the study and the server."""
-
-    store: Store
-    profile: Profile
-    site: Site
-    hmac: Callable[[str], str]
-    """Text to its HMAC under a key of the study's own."""
-    seal: Callable[[bytes], bytes]
-    """Encrypt what is to be kept of the panel's ids."""
-    languages: Sequence[str] = ("en",)
-    """Offered, the first by default."""
-    stages: Sequence[str] = ()
-    """Names that `?stage=` may give."""
-    title: Callable[[str], str] = lambda _language: ""
-    """Language to the study's title."""
-    consent: Callable[[str], Sequence[tuple[str, Sequence[str]]]] = lambda _language: ()
-    """Language to the consent text as heads and paragraphs: what a panel's preview shows."""
-    delete_after_days: int = 365
-    """Days after which the sealed ids may be deleted."""
-    limits: Limits = field(default_factory=Limits)
-    clock: Callable[[], float] = time.time
-    """UTC epoch seconds."""
-    replaced: Remembered = field(default_factory=lambda: Remembered(_GRACE_SECONDS))
-    """Cookies that were changed a moment ago: SHA-256 of the old one to that of the new."""
-
-    @property
-    def cookie(self) -> str:
-        """Name of the cookie with the resume secret; studies on one machine do not share it."""
-        return f"{self.site.cookie_prefix}paragone-{self.hmac('cookie')[:8]}"
 
 
 class SessionWanted(BaseModel):
@@ -150,12 +116,12 @@ async def _arrive(door: Door, request: Request) -> Response:
     if query.get(PASS):
         return await _simulated(door, query, _arrival(door, query, language, asked))
     if door.profile.name == "lab":
-        return code_page(language, door.languages, door.title(language))
+        return await _next_person(door, request, language)
     named = door.profile.person and any(
         query.get(name) for name in (door.profile.person, door.profile.submission, door.profile.study) if name
     )
     fresh = query.get("new") == ["1"]
-    if not named and not fresh and await _resumes(door, request):
+    if not named and not fresh and await signed_in(door, request):
         return _to_study("")
     try:
         ids = ids_of(door.profile, query)
@@ -189,6 +155,24 @@ async def _simulated(door: Door, query: Mapping[str, list[str]], made: tuple[_Ar
     return _to_study(secrets_.key, door, secrets_.cookie)
 
 
+async def _next_person(door: Door, request: Request, language: str) -> Response:
+    """The form for a lab's code. On the one machine of a lab, whoever sat there before is signed out."""
+    if door.lab is None:
+        return code_page(language, door.languages, door.title(language))
+    before = _cookie_sha256(door, request)
+    if before is not None:
+        await door.store.write(lambda c: _sign_out(c, before, door.clock()))
+    response = start_page(language, door.languages, door.title(language), door.lab)
+    response.delete_cookie(door.cookie, path="/", secure=door.site.https, httponly=True, samesite="lax")
+    return response
+
+
+def _sign_out(c: sa.Connection, cookie_sha256: str, now: float) -> None:
+    last = _by_cookie(c, cookie_sha256)
+    if last is not None:
+        people.end_visits(c, last, now)
+
+
 async def _enter(door: Door, request: Request) -> Response:
     if door.profile.name != "lab":
         raise Refusal(404, "not-found")
@@ -204,18 +188,27 @@ async def _enter(door: Door, request: Request) -> Response:
     before = _cookie_sha256(door, request)
     arrival, secrets_ = _arrival(door, form, language, asked)
 
-    def job(c: sa.Connection) -> bool:
-        person = people.arrive_by_code(c, hashed, language, door.clock()) if hashed else None
+    def job(c: sa.Connection) -> str:
+        """Gives what is wrong with the code; empty: nothing is."""
+        now = door.clock()
+        person = people.arrive_by_code(c, hashed, language, now) if hashed else None
         if person is None:
-            return False
+            return "entry.code-wrong"
+        if door.lab is not None and not person.fresh and is_used(c, person.id, door.stages_each):
+            return "entry.code-used"
         last = _by_cookie(c, before)
         if last is not None and last != person.id:
-            people.end_visits(c, last, door.clock())  # a lab's browser goes from one to the next
-        _open(c, person, arrival, None, door.clock())
-        return True
+            people.end_visits(c, last, now)  # a lab's browser goes from one to the next
+        _open(c, person, arrival, None, now)
+        if door.lab is not None:
+            note(c, person.id, entered(door.lab, form), now, once=arrival.key_sha256)
+        return ""
 
-    if not await door.store.write(job):
+    wrong = await door.store.write(job)
+    if wrong:
         door.limits.attempts.take(("code", peer))
+        if door.lab is not None:
+            return start_page(language, door.languages, door.title(language), door.lab, wrong)
         return code_page(language, door.languages, door.title(language), wrong=True)
     return _to_study(secrets_.key, door, secrets_.cookie)
 
@@ -328,7 +321,8 @@ def _hold(door: Door, person: str) -> None:
         raise Refusal.too_many(wait)
 
 
-async def _resumes(door: Door, request: Request) -> bool:
+async def signed_in(door: Door, request: Request) -> bool:
+    """Return whether a request's cookie is somebody's, who can go on by it."""
     cookie = _cookie_sha256(door, request)
     return cookie is not None and await door.store.read(lambda c: _by_cookie(c, cookie)) is not None
 

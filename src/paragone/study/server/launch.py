@@ -29,6 +29,7 @@ from ..store.keys import Keys, read_keys
 from .app import create_app, deal, served
 from .backups import keeps_backups
 from .desk import ServerSettings
+from .kiosk import first_codes
 from .several import run_several
 
 __all__ = ["address_of", "serve", "worker"]
@@ -98,6 +99,8 @@ def serve(
             with _listening(host, port) as listener, contextlib.ExitStack() as stack:
                 port = listener.getsockname()[1]
                 addresses = _addresses(store, keys, settings, port)
+                if lab:
+                    addresses["codes"] = store.write_now(lambda c: first_codes(c, keys.hmac, time.time()))
                 if not preview:
                     stack.enter_context(keeps_backups(address, folder / "backups"))
                 if workers == 1:
@@ -242,6 +245,21 @@ def _tell(frozen: Frozen, addresses: Mapping[str, Any], *, quiet: bool, told: To
         f"participants  {addresses['participants']}",
         f"you           {addresses['admin']}{first}",
         f"answers       {kept}",
+        *_codes(addresses),
         "Ctrl-C stops; started again, everybody goes on where they were.",
     )
-    print("\n".join(lines[:3] if addresses["preview"] else lines), file=sys.stderr, flush=True)
+    print("\n".join(lines[:-1] if addresses["preview"] else lines), file=sys.stderr, flush=True)
+
+
+def _codes(addresses: Mapping[str, Any]) -> list[str]:
+    """What is said of a lab's codes."""
+    if not addresses["lab"]:
+        return []
+    more = f"more: {addresses['admin'].partition('/admin')[0]}/admin/codes"
+    made = addresses["codes"]
+    if not made:
+        return [f"codes         those that were made before, one for each participant; {more}"]
+    return [
+        "codes         one for each participant, shown this once; " + more,
+        *(f"              {code}" for code in made),
+    ]

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import msgspec
 from fastapi import APIRouter, Request, Response
+from starlette.responses import RedirectResponse
 
 from ..pages import PAGES
 from .desk import Desk
+from .entry import Door, signed_in
 from .refusals import Refusal
 
 __all__ = ["shell_router"]
@@ -27,18 +29,24 @@ class _File(NamedTuple):
     etag: str
 
 
-def shell_router(desk: Desk) -> APIRouter:
+def shell_router(desk: Desk, kiosk: Door | None = None) -> APIRouter:
     """Return the routes of the page's files and `/healthz`.
 
     Args:
         desk: what this process knows.
+        kiosk: the door of a lab's one machine, where the page of somebody who has left is not to be seen again, not even
+            by the Back button; None: it is no such machine.
     """
     router = APIRouter()
     kept = _files()
 
     @router.get("/study", include_in_schema=False)
     async def study(request: Request) -> Response:
-        return _answer(kept[_PAGE], request, {"cache-control": "no-cache"})
+        if kiosk is None:
+            return _answer(kept[_PAGE], request, {"cache-control": "no-cache"})
+        if not await signed_in(kiosk, request):
+            return RedirectResponse("/", 303, {"cache-control": "no-store"})
+        return _answer(kept[_PAGE], request, {"cache-control": "no-store"})
 
     @router.get("/static/{name}", include_in_schema=False)
     async def static(request: Request, name: str) -> Response:

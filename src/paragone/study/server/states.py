@@ -55,7 +55,10 @@ def state_of(desk: Desk, facts: Facts, now: float, *, way_back: Return | None = 
         "session": {"number": facts.sessions[0] + at.number, "of": sum(facts.sessions)},
         "progress": {"done": at.frontier, "of": len(at.sheet.trials) if at.sheet else 0},
         "now": now,
-        "device": parts.device(frozen, _plates(desk, facts) if phase == "device" else []),
+        "device": {
+            **parts.device(frozen, _plates(desk, facts) if phase == "device" else []),
+            "full_screen": study.display.full_screen or desk.settings.lab,
+        },
         "texts": _client_texts(facts.language),
     }
     if phase == "consent":

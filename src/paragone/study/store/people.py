@@ -30,6 +30,7 @@ __all__ = [
     "open_visit",
     "purge",
     "take_token",
+    "unused_codes",
     "who",
 ]
 
@@ -150,6 +151,11 @@ def add_codes(c: sa.Connection, codes: dict[str, str], now: float) -> int:
         c.execute(put, {"code_sha256": code, "label": label, "at": now}).first() is not None
         for code, label in codes.items()
     )
+
+
+def unused_codes(c: sa.Connection) -> int:
+    """How many codes of a lab nobody has used yet."""
+    return int(c.execute(sa.select(sa.func.count()).where(lab_code.c.used_by.is_(None))).scalar_one())
 
 
 def arrive_by_code(c: sa.Connection, code_sha256: str, language: str | None, now: float) -> Participant | None:

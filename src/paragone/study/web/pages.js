@@ -66,10 +66,11 @@ async function tutorial(state, at = 0) {
 		said,
 		bar(
 			at > 0 && button("previous", () => move(-1)),
-			why && !tries && button("show", () => tell()),
+			why && question && !tries && button("show", () => tell()),
 			button("continue", () => move(1), ".main"),
 		),
 	]);
+	if (!question) tell();
 	const place = () => layout(root, shots);
 	if (shots[0]) place();
 	if (shots[0]) on(window, "resize", place);
@@ -161,22 +162,39 @@ function done({ phase, done: { text, code, redirect, form: back, next }, study, 
 		code && [h("h2", t("done.code")), bar(shown, copy), p("done.code-text")],
 		(back || redirect) && p("done.return"),
 		back ? h("form", { method: "post", action: back.action }, hidden, submit("return")) : redirect && bar(h("a.main", t("button.return"), { href: redirect })),
-		next && p(open ? "done.next-now" : "done.next-later", { n: next.session, m: session.of, when: moment(next.at) }),
+		next && p(study.lab ? (open ? "session" : "lab.later") : open ? "done.next-now" : "done.next-later", { n: next.session, m: session.of, when: moment(next.at) }),
 		open && onward(() => refresh("", true), "start"),
-		!back && !redirect && !next && p("done.close"),
+		study.lab ? handOver() : !back && !redirect && !next && p("done.close"),
 		name && h("small", t("participant", { name })),
 	]);
-	if (study.lab) retry(60, () => location.assign("/"));
+}
+
+/** On the one machine of a lab: the start page for the next person, by a button or after a while. Nothing of this one stays. */
+function handOver() {
+	const end = Date.now() + 60000;
+	const left = h("p", { role: "timer" });
+	const leave = () => {
+		sessionStorage.clear();
+		location.replace("/");
+	};
+	const count = () => {
+		const seconds = Math.ceil((end - Date.now()) / 1000);
+		left.textContent = t("lab.left", { seconds });
+		seconds > 0 ? retry(0.5, count) : leave();
+	};
+	count();
+	return [p("lab.thanks"), onward(leave, "next-person"), left];
 }
 
 /** Pages that only tell something, and ask again after a while where that may change. */
-const plain = (key, seconds) => () => {
-	sheet(t(`head.${key}`), p(`wait.${key}`));
-	if (seconds) retry(seconds);
+const plain = (key, seconds) => ({ study }) => {
+	const over = study.lab && key !== "paused";
+	sheet(t(`head.${key}`), p(`wait.${key}`), over && handOver());
+	if (seconds && !over) retry(seconds);
 };
-function wait({ wait: { until }, now }) {
-	sheet(t("head.wait"), p("wait.text", { when: moment(until) }));
-	retry(Math.max(5, Math.min(600, until - now)));
+function wait({ wait: { until }, now, study }) {
+	sheet(t("head.wait"), p(study.lab ? "lab.later" : "wait.text", { when: moment(until) }), study.lab && handOver());
+	if (!study.lab) retry(Math.max(5, Math.min(600, until - now)));
 }
 
 const CARD = 8.56; // cm wide, ISO/IEC 7810 ID-1
@@ -191,6 +209,7 @@ function screenFacts() {
 		screen_width: screen.width,
 		screen_height: screen.height,
 		ratio: devicePixelRatio,
+		depth: screen.colorDepth,
 		zoom: Math.round((outerWidth / innerWidth) * visualViewport.scale * 100) || 100,
 		gamut: ["rec2020", "p3", "srgb"].find((name) => media(`color-gamut: ${name}`)) ?? "",
 		high_range: media("dynamic-range: high"),
