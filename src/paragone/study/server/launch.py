@@ -100,7 +100,9 @@ def serve(
                 port = listener.getsockname()[1]
                 addresses = _addresses(store, keys, settings, port)
                 if lab:
-                    addresses["codes"] = store.write_now(lambda c: first_codes(c, keys.hmac, time.time()))
+                    hidden = quiet and told is None  # codes that nobody reads are none
+                    made = [] if hidden else store.write_now(lambda c: first_codes(c, keys.hmac, time.time()))
+                    addresses["codes"] = made
                 if not preview:
                     stack.enter_context(keeps_backups(address, folder / "backups"))
                 if workers == 1:
