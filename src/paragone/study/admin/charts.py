@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 __all__ = ["bar", "columns", "curve", "intervals", "ticks"]
 
-_WIDTH = 480
+_WIDTH = 400  # a phone shows it almost at full size
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 10, 34
 
 
@@ -79,7 +79,7 @@ def columns(
         series: (name, counts >= 0), drawn from the bottom up, filled, then hatched.
         alt: the figure in a sentence.
         axis: what the columns are.
-        height: in pixels at a width of 480.
+        height: in pixels at a width of 400.
     """
     n = len(labels)
     most = max((sum(counts[k] for _, counts in series) for k in range(n)), default=0) or 1
@@ -129,7 +129,7 @@ def curve(
         alt: the figure in a sentence.
         axis: what the horizontal axis counts.
         looks: (people, bound) of the looks that were logged, drawn as diamonds; None: not determined.
-        height: in pixels at a width of 480.
+        height: in pixels at a width of 400.
     """
     bounds = [bound for _, bound in looks if bound is not None]
     bottom = min([0.0, *low, *bounds])

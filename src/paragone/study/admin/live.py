@@ -6,8 +6,9 @@ answers of leases that are not excluded count; stability and looks rest on finis
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +23,7 @@ from ...estimate.encoding import Coded, code_ratings, code_votes
 from ...judgements import Ratings, Votes
 from ...stats.stability import stability_curve
 from ..practice import BROKEN_WITHIN, INSTRUCTED_WITHIN
+from .few import MOST, few_levels
 from .figures.answered import CheckRow, Third, check_rates, checks, joined, left_share, position_effect, time_histogram
 from .figures.numbers import Number
 from .figures.persons import persons
@@ -237,7 +239,7 @@ def _shown(asked: pl.DataFrame, material: Material) -> list[Cells]:
 def _consistent(answers: Votes | Ratings | None, replicates: int) -> list[dict[str, Any]]:
     if answers is None:
         return []
-    return consistency(answers, replicates=replicates, seed=_SEED).frame.to_dicts()
+    return consistency(answers, replicates=max(100, replicates // 2), seed=_SEED).frame.to_dicts()
 
 
 def _tables(votes: Votes | None, ratings: Ratings | None, material: Material, replicates: int) -> list[ScoreTable]:
@@ -337,18 +339,24 @@ def _curve(
         data = coded.comparisons if coded.comparisons is not None else coded.opinions
         score = estimator.model(data).score
         people = len(coded.participants)
-        assert estimator.replicate is not None
-        replicate, many_ranked = estimator.replicate, len(coded.items) > _MANY
+        many_ranked = len(coded.items) > _MANY
+        given = coded.comparisons
+        replicate = few_levels(given) if given is not None and len(coded.items) <= MOST else _of(estimator, data)
         sizes = _sizes(people, _SIZES // 2 if many_ranked else _SIZES)
         whole = max(100, replicates // 2) if many_ranked else replicates
         parts = [
-            stability_curve(lambda w: replicate(data, w), score, people, some, replicates=many, seed=_SEED)
+            stability_curve(replicate, score, people, some, replicates=many, seed=_SEED)
             for some, many in ((sizes[:-1], whole // 2), (sizes[-1:], whole))
         ]
     except CannotScore as error:
         return none(error.message, people=part["participant"].n_unique())
     median, low = ([value for found in parts for value in getattr(found, end).tolist()] for end in ("median", "low"))
     return Curve(stage, criterion, of, int(np.isfinite(score).sum()), list(sizes), median, low, target, people)
+
+
+def _of(estimator: Estimator, data: Any) -> Callable[[Any], Any]:
+    assert estimator.replicate is not None, "the estimators of the desk have a batched form"
+    return functools.partial(estimator.replicate, data)
 
 
 def _coded(part: pl.DataFrame, levels: pl.DataFrame | None, *, pairs: bool) -> Coded:
