@@ -20,14 +20,15 @@ from ..cards import cards_of
 from ..flow import Given, Happened, Held, Where, where
 from ..frozen import Frozen, Trial
 from ..pictures import PictureCache, Plate, plate_set, public_id
-from ..store import Store, answers, claims, events, people, versions
+from ..store import Store, claims, events, people, versions
+from ..store.tables import answer, participant, visit
 from .entry import stage_asked
 from .limits import Limits
 from .profiles import Profile
 
 __all__ = ["PLATE", "PRACTICE", "TUTORIAL", "Desk", "Facts", "ServerSettings", "Sitting", "current_lease", "look"]
 
-_MOST_SITTINGS = 4096  # our choice: about 40 KB each
+_MOST_SITTINGS = 1024  # our choice: about 100 KB each on a sheet of 150 trials
 PRACTICE, TUTORIAL, PLATE = "\x1fpractice ", "\x1ftutorial ", "\x1fplate "
 """What stands before the number of a thing that is no trial, in its public id; no id of the plan has such a character."""
 
@@ -268,16 +269,16 @@ def look(c: sa.Connection, desk: Desk, token: str, now: float) -> Facts | None:
         token: SHA-256 of the bearer token.
         now: the server's clock.
     """
-    visit = people.who(c, token)
-    if visit is None:
+    row = c.execute(_PERSON, {"token": token}).first()
+    if row is None:
         return None
-    person = people.get(c, visit.participant_id)
-    happened = events.of_participant(c, visit.participant_id)
-    leases = claims.leases_of(c, visit.participant_id)
+    here = people.Visit(row.id, row.participant_id, row.name, row.ended_at is None, row.submission_hmac)
+    happened = events.of_participant(c, here.participant_id)
+    leases = claims.leases_of(c, here.participant_id)
     lease = current_lease(leases)
     version = desk.current if lease is None else lease.version_id
     frozen = desk.version(c, version)
-    given = [] if lease is None else [_given(frozen, a) for a in answers.of_lease(c, lease.id)]
+    given = [] if lease is None else given_on(c, frozen, lease.id)
     at = where(
         frozen,
         None if lease is None else Held(lease.id, lease.stage, lease.owner, lease.state),
@@ -285,15 +286,38 @@ def look(c: sa.Connection, desk: Desk, token: str, now: float) -> Facts | None:
         given,
         now,
     )
-    language = (person.language if person else None) or frozen.study.pages.languages[0]
-    return Facts(visit, language, lease, version, frozen, happened, at, leases)
+    language = row.language or frozen.study.pages.languages[0]
+    return Facts(here, language, lease, version, frozen, happened, at, leases)
 
 
-def _given(frozen: Frozen, answer: answers.Answer) -> Given:
-    ticked = ()
-    if frozen.study.pages.distortions and '"distortions"' in answer.body:
-        ticked = tuple(json.loads(answer.body).get("distortions") or ())
-    return Given(answer.trial, answer.criterion, answer.revision, answer.value, answer.at, ticked)
+_PERSON = (
+    sa.select(
+        visit.c.id, visit.c.participant_id, visit.c.ended_at, visit.c.submission_hmac, participant.c.name,
+        participant.c.language,
+    )
+    .join_from(visit, participant)
+    .where(visit.c.token_sha256 == sa.bindparam("token"))
+)  # fmt: skip
+_GIVEN = sa.select(answer.c.trial, answer.c.criterion, answer.c.revision, answer.c.value, answer.c.at).where(
+    answer.c.lease_id == sa.bindparam("lease")
+)
+_TICKED = sa.select(
+    answer.c.trial, answer.c.criterion, answer.c.revision, answer.c.value, answer.c.at, answer.c.body
+).where(answer.c.lease_id == sa.bindparam("lease"))
+
+
+def given_on(c: sa.Connection, frozen: Frozen, lease: int) -> list[Given]:
+    """Return the answers on a lease, in any order; what was ticked is among them where the study has boxes to tick.
+
+    Args:
+        c: a connection.
+        frozen: the lease's version.
+        lease: its id.
+    """
+    if not frozen.study.pages.distortions:
+        return [Given(*row) for row in c.execute(_GIVEN, {"lease": lease}).all()]
+    rows = c.execute(_TICKED, {"lease": lease}).all()
+    return [Given(*row[:5], tuple(json.loads(row[5]).get("distortions") or ())) for row in rows]
 
 
 def current_lease(leases: Sequence[claims.Lease]) -> claims.Lease | None:

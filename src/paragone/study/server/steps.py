@@ -7,14 +7,14 @@ from typing import Any, Literal, NamedTuple
 
 import sqlalchemy as sa
 
-from ..flow import Checked, Given, Phase, checked
+from ..flow import Checked, Phase, checked
 from ..pictures import score
 from ..pictures.plates import NOTHING
-from ..store import answers, claims, events, people
+from ..store import claims, events, people
 from ..store.tables import event, participant
 from ..texts import load
 from . import models
-from .desk import Desk, Facts, look
+from .desk import Desk, Facts, given_on, look
 from .entry import opened_ids
 from .parts import consent
 from .profiles import Return, completion
@@ -272,7 +272,7 @@ def finish(c: sa.Connection, desk: Desk, token: str, client_id: str, now: float)
     assert at.sheet is not None
     frozen, lease = facts.frozen, facts.lease
     stage = frozen.stages[lease.stage]
-    given = [Given(a.trial, a.criterion, a.revision, a.value, a.at) for a in answers.of_lease(c, lease.id)]
+    given = given_on(c, frozen, lease.id)
     sheets = frozen.sheets(lease.stage, lease.owner)
     verdict = checked(stage, at.sheet, frozen.criteria, given)
     events.append(
