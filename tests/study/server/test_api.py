@@ -668,3 +668,44 @@ def test_a_walker_says_where_it_got_stuck(opened: Callable[..., World]) -> None:
     world.at("device")
     with pytest.raises(Lost, match="cannot go on in phase 'full'"):
         world.person().walk()
+
+
+class ByTurns(InProcess):
+    """A balancer in front of two processes: each request goes to the other one."""
+
+    apps: list[Any]
+
+    def request(self, method: str, url: str, **options: Any) -> Any:
+        self.apps.reverse()
+        self.app = self.apps[0]
+        return super().request(method, url, **options)
+
+
+def test_two_processes_on_one_store_are_one_study(on_both: Callable[..., World]) -> None:
+    world = on_both(PAIRS)
+    first = world.app
+    world.restart(world.frozen)
+    http = ByTurns(world.app)
+    http.apps = [first, world.app]
+
+    def right(trial: dict[str, Any], criterion: str) -> tuple[str, float]:
+        for app in http.apps:
+            world.desk = app.state.desk
+            if expected := world.expected(trial["id"]):
+                return expected, 1.0
+        return "left", 1.0
+
+    walker = Walker(http, right, rest=world.rest, tries=2)
+    assert walker.walk(walker.enter())["done"]["outcome"] == "completed"
+    assert len(walker.acknowledged) == 16
+
+
+def test_a_pause_and_a_new_version_reach_the_other_process(on_both: Callable[..., World]) -> None:
+    world = on_both()
+    other = world.app.state.desk
+    world.restart(reworded(world.frozen, "*Content*?"))
+    world.store.write_now(lambda c: events.append(c, "admin.pause", world.now))
+    assert (other.current, other.paused) == (1, False)
+    world.store.read_now(other.news)
+    assert (other.current, other.paused) == (2, True)
+    assert other.frozen.study.pages.questions == {"content": "*Content*?"}
