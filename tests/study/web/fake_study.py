@@ -10,13 +10,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from paragone.study.texts import load
+from paragone.study.web import sent
 
 __all__ = ["CSP", "FakeStudy", "noise", "serving"]
 
@@ -195,7 +195,9 @@ class FakeStudy:
             "participant": "p-0001",
             "texts": texts.client,
         }
-        plates = [{"id": f"plate{i}AAAAAAAAAAA", "w": 200, "h": 200, "choices": ["12", "8", "6"]} for i in range(self.plates)]
+        plates = [
+            {"id": f"plate{i}AAAAAAAAAAA", "w": 200, "h": 200, "choices": ["12", "8", "6"]} for i in range(self.plates)
+        ]
         low = {"min_width": self.min_size[0], "min_height": self.min_size[1]}
         state["device"] = {**low, "card": self.card, "plates": plates, "full_screen": False}
         if phase == "consent":
@@ -229,7 +231,12 @@ class FakeStudy:
                 for name in ("gender", "age", "expertise", "region")
             ]
             text = [texts["questionnaire.text"]]
-            state["questionnaire"] = {"head": texts["questionnaire.head"], "text": text, "fields": fields, "remark": True}
+            state["questionnaire"] = {
+                "head": texts["questionnaire.head"],
+                "text": text,
+                "fields": fields,
+                "remark": True,
+            }
         elif phase == "done":
             state["done"] = self.done
         elif phase == "wait":
@@ -239,10 +246,16 @@ class FakeStudy:
     def cards(self) -> list[dict[str, Any]]:
         panes = [pane for pane in self.panes("cardAAAAAAAAAAAA") if pane["role"] in ("left", "right", "item")]
         why = "The *left* one keeps the scene."
-        return [
-            {"head": "Content", "text": ["*Content* is the scene that is shown."], "panes": [], "question": None, "answer": None, "why": None},
-            {"head": "Try it", "text": ["Here is an example."], "panes": panes, "question": "Which keeps the *content* better?", "answer": panes[0]["role"], "why": why},
-        ]  # fmt: skip
+        told = {"head": "Content", "text": ["*Content* is the scene that is shown."], "panes": []}
+        tried = {
+            "head": "Try it",
+            "text": ["Here is an example."],
+            "panes": panes,
+            "answer": panes[0]["role"],
+            "why": why,
+        }
+        question = "Which keeps the *content* better?"
+        return [{**told, "question": None, "answer": None, "why": None}, {**tried, "question": question}]
 
     def training(self) -> dict[str, Any]:
         shown = [
@@ -278,7 +291,12 @@ class FakeStudy:
             self.at += 1
         elif self.attempt == 3:
             self.forced = "done"
-            self.done = {**self.done, "outcome": "failed-training", "code": "CFAIL", "text": "The training was not passed."}
+            self.done = {
+                **self.done,
+                "outcome": "failed-training",
+                "code": "CFAIL",
+                "text": "The training was not passed.",
+            }
         else:
             self.attempt += 1
             self.before = self.trained
@@ -311,7 +329,13 @@ class FakeStudy:
         step, phase = body["step"], self.phase()
         if step == "decline" and phase == "consent":
             self.forced = "done"
-            self.done = {**self.done, "outcome": "no-consent", "code": None, "redirect": None, "text": "You do not take part."}
+            self.done = {
+                **self.done,
+                "outcome": "no-consent",
+                "code": None,
+                "redirect": None,
+                "text": "You do not take part.",
+            }
         elif step == "begin" and phase == "ready":
             self.at += 1
         elif step == "break" and phase == "break":
@@ -342,7 +366,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, body: bytes, kind: str, **more: str) -> None:
         self.send_response(status)
-        headers = {"Content-Type": kind, "Content-Length": str(len(body)), "Content-Security-Policy": self._csp(), **more}
+        headers = {
+            "Content-Type": kind,
+            "Content-Length": str(len(body)),
+            "Content-Security-Policy": self._csp(),
+            **more,
+        }
         headers |= {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
@@ -376,9 +405,11 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/":
             self._send(303, b"", "text/plain", Location="/study#k=KEY")
         elif path in ("/study", "/favicon.ico"):
-            self._send(200, (files("paragone.study.web") / "index.html").read_bytes(), TYPES["html"])
+            self._send(200, sent("index.html"), TYPES["html"])
         elif path == "/frame":
-            frame = '<!doctype html><html lang="en"><title>frame</title><iframe title="study" src="/study#k=KEY"></iframe>'
+            frame = (
+                '<!doctype html><html lang="en"><title>frame</title><iframe title="study" src="/study#k=KEY"></iframe>'
+            )
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.send_header("Content-Length", str(len(frame)))
@@ -386,7 +417,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(frame.encode())
         elif path.startswith("/static/"):
             name = path.removeprefix("/static/")
-            self._send(200, (files("paragone.study.web") / name).read_bytes(), TYPES[name.rsplit(".")[-1]])
+            self._send(200, sent(name), TYPES[name.rsplit(".")[-1]])
         elif path == "/api/state":
             found = re.search(r"lang=(\w+)", self.path)
             if found:

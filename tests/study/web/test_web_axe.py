@@ -31,7 +31,9 @@ def _violations(who: Visitor, axe: str) -> list[str]:
         return answer["result"].get("value")
 
     run(f"{axe};undefined")
-    found = run("axe.run(document, {resultTypes: ['violations']}).then(({violations}) => JSON.parse(JSON.stringify(violations)))")
+    found = run(
+        "axe.run(document, {resultTypes: ['violations']}).then(({violations}) => JSON.parse(JSON.stringify(violations)))"
+    )
     session.detach()
     return [f"{one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]]
 

@@ -40,7 +40,9 @@ def test_answers_wait_while_there_is_no_connection_and_nobody_is_held_up(visit: 
     study = _study()
     who = visit(study)
     who.trial(study.trials[0])
-    who.until(lambda: sum(path.startswith("/i/") for _, _, path in study.requests) >= 12, "the next two trials' pictures")
+    who.until(
+        lambda: sum(path.startswith("/i/") for _, _, path in study.requests) >= 12, "the next two trials' pictures"
+    )
     who.network_faults_wanted = True
     who.page.context.set_offline(True)
     _answer(who, "1", "2", "1")  # the current one and the two that were loaded ahead
@@ -99,7 +101,14 @@ def test_an_answer_that_the_server_has_otherwise_is_dropped_and_the_page_goes_on
     who = visit(study)
     who.network_faults_wanted = True
     who.trial(study.trials[0])
-    other = {"id": "other", "trial": study.trials[0], "criterion": "overall", "revision": 0, "value": "left", "body": {}}
+    other = {
+        "id": "other",
+        "trial": study.trials[0],
+        "criterion": "overall",
+        "revision": 0,
+        "value": "left",
+        "body": {},
+    }
     study.answers[(study.trials[0], "overall", 0)] = other
     who.page.keyboard.press("2")
     _answer(who, "2", first=1)

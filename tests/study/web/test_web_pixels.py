@@ -34,7 +34,7 @@ def test_no_pixel_differs_in_any_pane_of_any_layout(driver: Any, chromium: str, 
                 data = who.trial()
                 assert abs(who.page.evaluate("devicePixelRatio") - ratio) < 1e-3
                 assert data["exact"] == "true", (layout, data)
-                assert _differing(who, int(data["scale"])) == {name: 0 for name in "abcdef"[: _panes(layout)]}
+                assert _differing(who, int(data["scale"])) == dict.fromkeys("abcdef"[: _panes(layout)], 0)
                 assert who.console == []
                 who.page.close()
     finally:
@@ -52,7 +52,9 @@ def _differing(who: Visitor, scale: int) -> dict[str, int]:
     trial = who.study.trials[0]
     found = {}
     for slot, image in zip("abcdef", who.page.locator("main img").all(), strict=False):
-        left, top = image.evaluate("image => { const {left, top} = image.getBoundingClientRect(); return [left, top]; }")
+        left, top = image.evaluate(
+            "image => { const {left, top} = image.getBoundingClientRect(); return [left, top]; }"
+        )
         seed = int.from_bytes(f"{trial}{slot}".encode()) % 2**32
         wanted = noise(seed, *SIZE).repeat(scale, 0).repeat(scale, 1)
         x, y = round(left * ratio), round(top * ratio)

@@ -47,7 +47,16 @@ def test_a_study_is_walked_by_mouse_from_consent_to_code(visit: Visit) -> None:
     assert who.answered() == wanted
     assert len(study.posts) == len(wanted)
     steps = {step["step"]: step["body"] for step in study.steps}
-    assert list(steps) == ["consent", "device", "instructions", "tutorial", "training", "begin", "break", "questionnaire"]
+    assert list(steps) == [
+        "consent",
+        "device",
+        "instructions",
+        "tutorial",
+        "training",
+        "begin",
+        "break",
+        "questionnaire",
+    ]
     assert steps["consent"] == {"version": "abc"}
     assert len(steps["questionnaire"]["answers"]) == 1  # what was left out is not sent
     assert steps["questionnaire"]["remark"] == "fine"

@@ -1,1 +1,50 @@
-"""The participant's page: HTML, CSS and ES modules that a browser runs as they are. Nothing here is Python."""
+"""The participant's page: HTML, a style sheet and ES modules, which run in a browser as they lie here.
+
+Nothing is built. What goes over the line is `sent(name)`: the same file without its comments and the blanks that no
+browser needs, so that comments cost a participant nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib.resources import files
+
+from ...errors import NotFound
+
+__all__ = ["sent"]
+
+_COMMENT = re.compile(r"^\s*(?://.*|/\*[\s\S]*?\*/)\n|\s+// .*$", re.MULTILINE)
+_WORDS = re.compile(r"""("(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|/\S*/)""")  # strings, and whatever stands between slashes
+_BLANKS = re.compile(r"\s*([=<>?:,;(){}|&*])\s*")
+_ENDS = re.compile(r"(?<=[,;{(\[])\n|,?\n(?=[\])}])")
+
+
+@lru_cache(maxsize=32)
+def sent(name: str) -> bytes:
+    """Return a file of the page as browsers get it.
+
+    Args:
+        name: its name in this folder, for example 'study.js'.
+
+    Raises:
+        NotFound: there is no such file for browsers.
+    """
+    kind = name.rpartition(".")[2]
+    entry = files(__name__).joinpath(name)
+    if kind not in ("html", "css", "js", "svg") or "/" in name or "\\" in name or not entry.is_file():
+        raise NotFound.path(name)
+    text = entry.read_text(encoding="utf-8")
+    if kind == "js":
+        text = "".join(f"{_tight(line)}\n" for line in _COMMENT.sub("", text).split("\n") if line.strip())
+        text = _ENDS.sub("", text)
+    elif kind == "css":
+        text = re.sub(r"/\*.*?\*/|\n", "", text)
+        text = re.sub(r"\s*([{};,>]|(?<=[\w-]):(?= ))\s*", r"\1", text).replace(";}", "}")
+    return text.encode()
+
+
+def _tight(line: str) -> str:
+    """A line of a script without blanks around signs; + and - keep theirs, and so does what is in quotes."""
+    parts = _WORDS.split(line.strip())
+    return "".join(part if n % 2 else _BLANKS.sub(r"\1", part) for n, part in enumerate(parts))

@@ -21,12 +21,12 @@ export function h(spec, ...rest) {
 let texts = {};
 export const speak = (words) => (texts = words);
 /** A text in the study's language, its {fields} filled in. */
-export const t = (key, fields = {}) => (texts[key] ?? key).replace(/{(\w+)}/g, (_, name) => fields[name]);
+export const t = (key, fields) => (texts[key] ?? key).replace(/{(\w+)}/g, (_, name) => fields[name]);
 export const status = (key, fields) => ($("#status").textContent = key ? t(key, fields) : "");
 
 /** Text with *marked* words, as nodes; the asterisks stand in pairs. */
-export const rich = (text) => text.split("*").map((part, at) => (at % 2 ? h("em", part) : part));
-export const paragraphs = (list) => [list ?? []].flat().map((text) => h("p", rich(text)));
+export const rich = (text = "") => text.split("*").map((part, at) => (at % 2 ? h("em", part) : part));
+export const paragraphs = (list = []) => [list].flat().map((text) => h("p", rich(text)));
 export const p = (key, fields) => h("p", t(key, fields));
 export const bar = (...nodes) => h("div.bar", nodes);
 export const button = (key, onclick, kind = "") => h(`button${kind}`, t(`button.${key}`), { onclick });
@@ -49,13 +49,13 @@ export const onKey = (act) =>
 /** Fill the page and put the reader at its beginning. */
 export function fill(page, ...nodes) {
 	dataset.page = page;
-	main.replaceChildren(...nodes.flat(9).filter(Boolean));
+	main.replaceChildren(...h("p", nodes).childNodes);
 	main.focus({ preventScroll: true });
 }
 export const sheet = (head, ...nodes) => fill("sheet", h("div.sheet", h("h1", head), nodes));
 
 /** A random id; crypto.randomUUID is missing on plain http. */
 export function uuid() {
-	const hex = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, 0));
-	return hex.join("").replace(/^(.{8})(....).(...).(...)/, "$1-$2-4$3-8$4-");
+	const hex = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, 0));
+	return hex.join("").replace(/(.{8})(....).(...).(...)/, "$1-$2-4$3-8$4-");
 }

@@ -1,5 +1,5 @@
 // Talking to the server: bearer token, time-outs, retries. Whatever is asked may be asked twice.
-import { sleep, status as tell } from "./dom.js";
+import { sleep, status } from "./dom.js";
 
 const PATIENCE = 8000; // ms for one try
 
@@ -9,7 +9,7 @@ export const rest = (tries) =>
 		sleep(Math.min(15000, 250 * 2 ** tries) * (0.5 + Math.random() / 2)),
 		new Promise((go) => addEventListener("online", go, { once: true })),
 	]);
-/** Whether a status says "not now" and not "no". */
+/** Whether a status says "not now" and not "no"; 0: nothing came. */
 export const later = (code) => !code || code >= 500 || [408, 425, 429].includes(code);
 
 export let token;
@@ -24,14 +24,18 @@ export function remember(given) {
 	} catch {}
 }
 
-const headers = (bearer) => ({ "Content-Type": "application/json", ...(bearer && { Authorization: `Bearer ${bearer}` }) });
+const ask = (path, ms, more, bearer = token) =>
+	fetch(path, {
+		headers: { "Content-Type": "application/json", ...(bearer && { Authorization: `Bearer ${bearer}` }) },
+		signal: AbortSignal.timeout(ms),
+		...more,
+	});
 
 /** One try: {status, data}; status 0 where the network or the time fails. */
-export async function send(path, body, bearer = token) {
+export async function send(path, body, bearer) {
 	const post = body && { method: "POST", body: JSON.stringify(body), keepalive: true };
 	try {
-		const signal = AbortSignal.timeout(PATIENCE);
-		const answer = await fetch(path, { headers: headers(bearer), cache: "no-store", signal, ...post });
+		const answer = await ask(path, PATIENCE, { cache: "no-store", ...post }, bearer);
 		return { status: answer.status, data: await answer.json().catch(() => null) };
 	} catch {
 		return { status: 0 };
@@ -42,15 +46,16 @@ export async function send(path, body, bearer = token) {
 export async function call(path, body) {
 	for (let tries = 0, renewed; ; ) {
 		const answer = await send(path, body);
-		if ([200, 201, 409].includes(answer.status) && answer.data) {
-			if (tries > 1) tell();
+		const code = answer.status;
+		if (answer.data && (code < 300 || code === 409)) {
+			if (tries > 1) status();
 			return answer.data;
 		}
-		if (answer.status === 401 && !renewed && path !== SESSION) {
+		if (code === 401 && !renewed && path !== SESSION) {
 			renewed = true;
 			await open({});
-		} else if (later(answer.status)) {
-			if (tries) tell(navigator.onLine ? "retry" : "offline");
+		} else if (later(code)) {
+			if (tries) status(navigator.onLine ? "retry" : "offline");
 			await rest(tries++);
 		} else throw answer;
 	}
@@ -62,7 +67,7 @@ export const open = async (body) => remember((await call(SESSION, body)).token);
 
 /** A picture's bytes, as the address of a blob. */
 export async function picture(path) {
-	const answer = await fetch(path, { headers: headers(token), signal: AbortSignal.timeout(60000) });
+	const answer = await ask(path, 60000);
 	if (!answer.ok) throw answer;
 	return URL.createObjectURL(await answer.blob());
 }

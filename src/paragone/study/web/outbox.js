@@ -11,7 +11,7 @@ const shelf = () => base.transaction("out", "readwrite").objectStore("out");
 /** Wait until what was done to the shelf lasts. Nothing lasts where the browser forbids it. */
 async function lasting(act) {
 	try {
-		const { transaction } = act();
+		const { transaction } = act(shelf());
 		await new Promise((done) => (transaction.oncomplete = transaction.onabort = done));
 	} catch {}
 }
@@ -23,7 +23,7 @@ async function lasting(act) {
 export async function unpack(told) {
 	tell = told;
 	try {
-		const opening = indexedDB.open("paragone", 1);
+		const opening = indexedDB.open("paragone");
 		opening.onupgradeneeded = () => opening.result.createObjectStore("out", { keyPath: "key" });
 		base = await asked(opening);
 		queue = (await asked(shelf().getAll())).sort((a, b) => a.at - b.at);
@@ -35,8 +35,8 @@ export async function unpack(told) {
 export async function put(answers) {
 	const entry = { key: answers[0].id, at: Date.now(), bearer: token, answers };
 	queue.push(entry);
-	tell.changed(0);
-	await lasting(() => shelf().put(entry));
+	tell.changed();
+	await lasting((kept) => kept.put(entry));
 	run();
 }
 
@@ -45,8 +45,8 @@ export async function run() {
 	if (running) return;
 	running = true;
 	for (let tries = 0; queue[0]; ) {
-		const [entry] = queue;
-		const code = await post(entry);
+		const [{ key, answers, bearer }] = queue;
+		const code = await post(answers, bearer);
 		if (code === 410) {
 			tell.gone();
 			break;
@@ -55,22 +55,22 @@ export async function run() {
 			tell.changed(++tries);
 			if (code === 425) tell.early();
 			await rest(tries - 1);
-		} else {
-			// 200, 201, 409: it has an answer to this; anything else: it will never take it
-			tries = 0;
-			queue.shift();
-			await lasting(() => shelf().delete(entry.key));
-			tell.changed(0);
-			tell.sent(entry.answers, code);
+			continue;
 		}
+		// 200, 201, 409: it has an answer to this; anything else: it will never take it
+		tries = 0;
+		queue.shift();
+		await lasting((kept) => kept.delete(key));
+		tell.changed();
+		tell.sent(answers, code);
 	}
 	running = false;
 }
 
 /** Send under the token an answer was given with; where that has ended, under ours (a new tab of the same person). */
-async function post({ bearer, answers }) {
+async function post(answers, bearer) {
 	const go = async (by) => (await send("/api/answers", { answers }, by)).status;
 	let code = await go(bearer);
-	if (bearer !== token && [401, 403, 404, 410].includes(code)) code = (await go(token)) || 0;
+	if (bearer !== token && [401, 403, 404, 410].includes(code)) code = await go(token);
 	return code === 401 ? 425 : code; // the page renews its session, then this goes on
 }

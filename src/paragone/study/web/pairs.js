@@ -11,30 +11,33 @@ const choice = (side) => ({ "data-side": side, ariaKeyShortcuts: SHORTCUTS[side]
 /** Show a pair and take its answers. `values` has those there are; `put` keeps new ones. */
 export async function show(trial, { values }, put) {
 	const stage = await stageOf(trial);
-	const { shots } = stage;
 	const open = trial.criteria.filter(({ id }) => !(id in values));
 	const all = trial.ask === "all";
 	const third = trial.third && t(`third.${trial.third}`);
-	const panes = (test) => h("div.line", shots.filter(({ pane: { role, side } }) => !SIDES.includes(role) && test(side)).map((shot) => pane(shot)));
-	const [left, right] = SIDES.map((side) => {
-		const shot = shots.find((one) => one.pane.role === side);
-		const words = [key(t(`pair.key-${side}`)), shot.pane.label];
-		return all ? pane(shot) : pane(shot, side === "left" ? words : words.reverse(), choice(side));
+	const line = (...test) => stage.shots.filter(({ pane: { role, side } }) => !SIDES.includes(role) && test.includes(side));
+	const refs = (...sides) => h("div.line", line(...sides).map((shot) => pane(shot)));
+	const results = SIDES.map((side) => stage.shots.find((shot) => shot.pane.role === side));
+	const [left, right] = results.map((shot, n) => {
+		const words = [key(t(`pair.key-${SIDES[n]}`)), shot.pane.label];
+		return all ? pane(shot) : pane(shot, n ? words.reverse() : words, choice(SIDES[n]));
 	});
-	// references on top and the two results below; or two whole triplets side by side
-	const four = () => h("div.grid", panes(() => true), h("div.line", left, right));
-	const six = () => h("div.grid.six", SIDES.map((side, n) => h("div.triplet", panes((own) => own === side), [left, right][n])));
-	const root = stage.root(trial.layout === "six" ? six() : four());
-	const zoom = h("span", stage.zoom);
+	// two whole triplets side by side; or the references on top and the two results below
+	const root = stage.root(
+		trial.layout === "six"
+			? h("div.grid.six", h("div.triplet", refs("left"), left), h("div.triplet", refs("right"), right))
+			: h("div.grid", refs(null), h("div.line", left, right)),
+	);
+	const zoom = h("span", stage.zoom.button);
 	if (!all) {
 		const tie = h("span", third && h("button", choice("tie"), key(t("pair.key-third")), third));
 		await stage.show(open[0].id, h("h1", question(open[0].question)), root, bar(h("span"), tie, zoom));
 		return oneByOne(stage, open, put);
 	}
-	const rows = open.map(({ id, question: parts }, at) => {
+	const rows = open.map((criterion, at) => {
 		const pick = (side, text) => h("button", text, choice(side), { "aria-describedby": `q${at}` });
-		const [a, b] = SIDES.map((side) => pick(side, shots.find((one) => one.pane.role === side).pane.label));
-		return h("div.row", { role: "group", "data-criterion": id }, h("span", question(parts), { id: `q${at}` }), a, third && pick("tie", third), b);
+		const [a, b] = results.map((shot, n) => pick(SIDES[n], shot.pane.label));
+		const asked = h("span", question(criterion.question), { id: `q${at}` });
+		return h("div.row", { role: "group", "data-criterion": criterion.id }, asked, a, third && pick("tie", third), b);
 	});
 	const next = button("next", null, ".main");
 	await stage.show(open[0].id, h("h1", t("pair.pictures")), root, rows, bar(h("span"), next, zoom));
@@ -52,24 +55,23 @@ function listen(stage, active, take) {
 async function oneByOne(stage, open, put) {
 	let answered;
 	listen(stage, () => main, (...given) => answered?.(given));
-	for (const { id, question: parts } of open) {
-		if (id !== open[0].id) {
-			const head = $("h1");
-			head.classList.add("leaving");
+	for (const [at, { id, question: asked }] of open.entries()) {
+		const head = $("h1");
+		if (at) {
 			await sleep(CHANGE / 2);
-			head.replaceChildren(...question(parts));
-			head.classList.remove("leaving");
+			$(".picked").classList.remove("picked");
+			head.className = "leaving";
+			await sleep(CHANGE / 2);
+			head.replaceChildren(...question(asked));
+			head.className = "";
 			$("#say").textContent = head.textContent;
-			await stage.mark(id);
+			await stage.ask(id);
 		}
 		const [picked, e] = await new Promise((go) => (answered = go));
 		answered = null;
 		delete dataset.onset;
 		picked.classList.add("picked");
 		await put([stage.answer(e, id, picked.dataset.side)]);
-		if (id === open.at(-1).id) return;
-		await sleep(CHANGE / 2);
-		picked.classList.remove("picked");
 	}
 }
 

@@ -5,9 +5,11 @@ import { pictureFailed, shown } from "./study.js";
 
 const BLANK = 250; // ms of grey between two trials
 const GUARD = 150; // ms after the onset in which a key that was meant for the last trial is not taken
+const { assign } = Object;
+const { round, floor, max, min } = Math;
+const box = (node) => node.getBoundingClientRect();
 
-let hidden = 0;
-let since = 0;
+let [hidden, since] = [0, 0];
 /** Milliseconds for which the page was out of sight. */
 const hiddenMs = () => hidden + (document.hidden ? now() - since : 0);
 document.addEventListener("visibilitychange", () => (document.hidden ? (since = now()) : (hidden += now() - since)));
@@ -17,8 +19,8 @@ const album = new Map();
 async function load(pane) {
 	for (let tries = 0; ; ) {
 		try {
-			const image = new Image();
-			Object.assign(image, { decoding: "sync", alt: pane.label, draggable: false, src: await picture(pane.src) });
+			const src = await picture(pane.src);
+			const image = assign(new Image(), { decoding: "sync", alt: pane.label, draggable: false, src });
 			await image.decode();
 			return { pane, image };
 		} catch ({ status: code }) {
@@ -45,58 +47,60 @@ export async function prepare(trials) {
 /** Give all pictures one scale: whole device pixels for a picture pixel where there is room, else one reduction. */
 export function layout(root, shots) {
 	const ratio = devicePixelRatio;
-	const boxes = shots.map(({ image }) => image.parentElement);
 	const size = (scale) => {
-		shots.forEach(({ image }, n) => {
-			const side = (name) => `${Math.floor(image[`natural${name}`] * scale) / ratio}px`;
-			Object.assign(boxes[n].style, { width: side("Width"), height: side("Height"), left: 0, top: 0 });
-		});
-		return root.firstChild.getBoundingClientRect();
+		for (const { image } of shots) {
+			const [width, height] = [image.naturalWidth, image.naturalHeight].map((side) => `${floor(side * scale) / ratio}px`);
+			assign(image.parentElement.style, { width, height, left: 0, top: 0 });
+		}
+		return box(root.firstChild);
 	};
 	const fit = (shape) => {
 		root.dataset.shape = shape;
 		const [none, one] = [size(0), size(1)]; // what surrounds the pictures, and with them at 1:1
-		const most = (side, room) => Math.max(room - none[side], 60) / (one[side] - none[side]);
-		return Math.min(most("width", root.clientWidth), most("height", root.clientHeight));
+		const most = (side, room) => max(room - none[side], 60) / (one[side] - none[side]);
+		return min(most("width", root.clientWidth), most("height", root.clientHeight));
 	};
 	const row = fit("row");
 	let scale = fit("grid");
 	if (scale < 1 && row >= 1) scale = fit("row");
 	const exact = scale >= 1;
-	if (exact) scale = Math.min(Math.floor(scale), Math.max(1, Math.floor(ratio)));
+	if (exact) scale = min(floor(scale), max(1, floor(ratio)));
 	size(scale);
-	for (const box of boxes) {
-		const { left, top } = box.getBoundingClientRect();
-		const whole = (at) => `${Math.round(at * ratio) / ratio - at}px`;
-		Object.assign(box.style, { left: whole(left), top: whole(top) });
-		box.firstChild.className = exact ? "exact" : "";
+	for (const { image } of shots) {
+		const frame = image.parentElement;
+		const [left, top] = [box(frame).left, box(frame).top].map((at) => `${round(at * ratio) / ratio - at}px`);
+		assign(frame.style, { left, top });
+		image.className = exact ? "exact" : "";
 	}
 	const found = { exact, scale: Number(scale.toFixed(4)) }; // device pixels for a picture pixel
-	Object.assign(dataset, found);
+	assign(dataset, found);
 	return found;
 }
 
 /** Enlarge the same point of all pictures to square pixels 2, 4 or 8 wide: Z, Shift and wheel, or the button. */
 function zoomable(root, shots) {
 	let [at, x, y, turned] = [0, 50, 50, 0];
-	const zoom = { uses: 0, scale: 1, button: button("zoom", () => step((at + 1) % 4), ".small") };
 	const step = (to) => {
 		if (!at && to > 0) zoom.uses++;
-		at = Math.min(3, Math.max(0, to));
+		at = max(0, min(3, to));
 		zoom.show();
 	};
+	const next = () => step((at + 1) % 4);
+	const zoom = { uses: 0, scale: 1, button: button("zoom", next, ".small") };
 	zoom.show = () => {
 		const factor = 2 ** at;
-		const transform = at ? `scale(${(factor * Math.max(1, zoom.scale)) / zoom.scale})` : "";
-		for (const { image } of shots) Object.assign(image.style, { transform, transformOrigin: `${x}% ${y}%` });
+		const transform = at ? `scale(${(factor * max(1, zoom.scale)) / zoom.scale})` : "";
+		for (const { image } of shots) assign(image.style, { transform, transformOrigin: `${x}% ${y}%` });
 		root.classList.toggle("near", at);
-		zoom.button.textContent = at ? t("pair.zoomed", { factor }) : t("button.zoom");
+		zoom.button.textContent = t(at ? "pair.zoomed" : "button.zoom", { factor });
 		dataset.zoom = factor;
 	};
 	const point = (e) => {
-		const box = e.target.closest(".frame")?.getBoundingClientRect();
-		const part = (value) => Math.min(100, Math.max(0, 100 * value));
-		if (box) [x, y] = [part((e.clientX - box.left) / box.width), part((e.clientY - box.top) / box.height)];
+		const frame = e.target.closest(".frame");
+		const part = (from, size, value) => max(0, min(100, (100 * (value - from)) / size));
+		if (!frame) return;
+		const { left, top, width, height } = box(frame);
+		[x, y] = [part(left, width, e.clientX), part(top, height, e.clientY)];
 		if (at) zoom.show();
 	};
 	const wheel = (e) => {
@@ -109,17 +113,18 @@ function zoomable(root, shots) {
 	};
 	on(root, "wheel", wheel, { passive: false });
 	on(root, "pointermove", point);
-	onKey(({ key }) => (key === "z" ? step((at + 1) % 4) : key === "Escape" && step(0)));
+	onKey(({ key }) => (key === "z" ? next() : key === "Escape" && step(0)));
 	zoom.show();
 	return zoom;
 }
 
 /** A question in three parts, the judged word marked. */
 export const question = ([before, word, after]) => [before, word && h("em", word), after];
-export const key = (word) => h("kbd", word, { ariaHidden: "true" });
+const ariaHidden = "true";
+export const key = (word) => h("kbd", word, { ariaHidden });
 /** A picture with its caption; with a choice it is a button. */
-export const pane = (shot, caption = shot.pane.label, choice) =>
-	h(choice ? "button.pane" : "figure.pane", choice, h("span.frame", shot.image), caption && h("span.cap", caption, { ariaHidden: "true" }));
+export const pane = ({ pane: { label }, image }, caption = label, choice) =>
+	h(choice ? "button.pane" : "figure.pane", choice, h("span.frame", image), caption && h("span.cap", caption, { ariaHidden }));
 
 /** Begin a trial: resolves when its pictures are here and the page has been grey for a moment. */
 export async function stageOf(trial) {
@@ -127,7 +132,7 @@ export async function stageOf(trial) {
 	const begun = now();
 	const late = setTimeout(() => signal.aborted || status("loading"), 1000);
 	delete dataset.onset;
-	Object.assign(dataset, { trial: trial.id, page: trial.page });
+	assign(dataset, { trial: trial.id, page: trial.page });
 	const shots = await shotsOf(trial);
 	const load = now() - begun;
 	clearTimeout(late);
@@ -137,18 +142,17 @@ export async function stageOf(trial) {
 	let root, measured, onset, then;
 	const frame = () => new Promise(requestAnimationFrame);
 	const stage = { shots };
-	/** The room of the pictures; `stage.zoom` is the button that enlarges them, where the study has one. */
+	/** The room of the pictures; `stage.zoom` enlarges them, where the study has that. */
 	stage.root = (...nodes) => {
 		root = h("div.root.unshown", nodes);
-		stage.zooming = trial.zoom && zoomable(root, shots);
-		stage.zoom = stage.zooming && stage.zooming.button;
+		stage.zoom = trial.zoom && zoomable(root, shots);
 		return root;
 	};
-	/** Show what was built; the clock starts when it is painted. */
+	/** Show what was built and ask; the clock starts when it is painted. */
 	stage.show = async (criterion, ...nodes) => {
 		const place = () => {
 			measured = layout(root, shots);
-			if (stage.zooming) Object.assign(stage.zooming, measured).show();
+			if (stage.zoom) assign(stage.zoom, measured).show();
 		};
 		fill(trial.page, nodes);
 		place();
@@ -156,17 +160,17 @@ export async function stageOf(trial) {
 		on(matchMedia(`(resolution: ${devicePixelRatio}dppx)`), "change", place);
 		await Promise.all(shots.map(({ image }) => image.decode().catch(() => {})));
 		root.classList.remove("unshown");
-		await stage.mark(criterion);
+		await stage.ask(criterion);
 		shown();
 	};
 	/** A criterion is asked from now on: its clock starts when two frames have been painted. */
-	stage.mark = async (criterion) => {
+	stage.ask = async (criterion) => {
 		dataset.criterion = criterion;
 		await frame();
 		await frame();
 		onset = now();
-		then = [hiddenMs(), stage.zooming?.uses];
-		dataset.onset = Math.round(onset);
+		then = [hiddenMs(), stage.zoom.uses];
+		dataset.onset = round(onset);
 	};
 	/** Whether an input is meant for what is shown now. */
 	stage.takes = (e) => !e.repeat && !main.inert && e.timeStamp - onset >= GUARD;
@@ -174,14 +178,14 @@ export async function stageOf(trial) {
 	stage.answer = (e, criterion, value, more) => ({
 		criterion,
 		value,
-		seconds: Math.round(e.timeStamp - onset) / 1000,
+		seconds: round(e.timeStamp - onset) / 1000,
 		body: {
-			onset_ms: Math.round(onset),
-			load_ms: Math.round(load),
+			onset_ms: round(onset),
+			load_ms: round(load),
 			input: e.key || !e.detail ? "key" : e.pointerType || "mouse",
-			hidden_ms: Math.round(hiddenMs() - then[0]),
+			hidden_ms: round(hiddenMs() - then[0]),
 			...measured,
-			zoom: stage.zooming ? stage.zooming.uses - then[1] : 0,
+			zoom: stage.zoom.uses - then[1] || 0,
 			order: trial.criteria.findIndex(({ id }) => id === criterion),
 			...more,
 		},
