@@ -37,6 +37,7 @@ def reference() -> str:
         *_verbs(),
         *_estimators(),
         *_metrics(),
+        *_plain("Page kinds", "paragone.study.pages", "PAGES", "source"),
         *_plain("Sources", "paragone.sources", "SOURCES", "gives"),
         *_plain("Stylisers", "paragone.make.stylise", "STYLISERS", "source"),
         *_tables(),
@@ -137,7 +138,10 @@ def _tables() -> Iterator[str]:
 def _settings() -> Iterator[str]:
     from paragone.settings import Settings
 
-    rooms = ("paragone.benchmark", "paragone.design.settings", "paragone.observers", "paragone.screen.settings")
+    rooms = (
+        "paragone.benchmark", "paragone.design.pages", "paragone.design.settings", "paragone.observers",
+        "paragone.screen.settings",
+    )  # fmt: skip
     for module in rooms:
         importlib.import_module(module)
     yield "## Settings\n"
