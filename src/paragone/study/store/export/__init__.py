@@ -12,7 +12,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,11 @@ import sqlalchemy as sa
 
 from ....errors import UnknownName, WouldOverwrite
 from ....tables import whole_file
+from ..schema import at_head
 from ..store import snapshot
 from .contract import FORMATS, TABLES
 from .files import Told, chunks, documents, manifest, written
+from .plans import Planned, plans_of
 from .rows import pieces
 
 __all__ = ["FORMATS", "TABLES", "answers_frame", "stream", "tables", "zipped"]
@@ -44,7 +46,8 @@ def answers_frame(c: sa.Connection, *, version: int | None = None, clean: bool =
         Columns of `study.ANSWERS`, then stage, owner, lease, version, state, revision, at (UTC epoch seconds), onset_ms and
         what else is known; one row for each trial and criterion of a lease, its last revision.
     """
-    return pl.concat(pieces(c, "answers_clean" if clean else "answers", only_version=version))
+    with plans_of(c) as plans:
+        return pl.concat(pieces(c, "answers_clean" if clean else "answers", plans, only_version=version))
 
 
 def tables(c: sa.Connection, folder: str | Path, form: str = "csv", *, anonymise: bool = False) -> dict[str, Any]:
@@ -62,17 +65,17 @@ def tables(c: sa.Connection, folder: str | Path, form: str = "csv", *, anonymise
     Raises:
         UnknownName: no such format.
         WouldOverwrite: the folder holds something else.
+        BadInput: the store's schema is not the newest; open it for writing once.
     """
     names = _names(form)
+    at_head(c, "the store")
     folder = Path(folder)
     earlier = _earlier(folder)
     told: dict[str, Told] = {}
-    for name, table in names.items():
-        with whole_file(folder / name) as aside:
-            told[name] = written(aside, chunks(c, table, form, anonymise=anonymise))
-    for name, content in documents(c):
-        with whole_file(folder / name) as aside:
-            told[name] = written(aside, iter([(content, _lines(name, content))]))
+    with plans_of(c) as plans:
+        for name, parts in _files(c, plans, names, form, anonymise):
+            with whole_file(folder / name) as aside:
+                told[name] = written(aside, parts)
     whole = manifest(c, told, form=form, anonymise=anonymise)
     with whole_file(folder / _MANIFEST) as aside:
         aside.write_bytes(whole)
@@ -110,8 +113,9 @@ def zipped(url: str, form: str = "csv", *, anonymise: bool = False) -> Iterator[
 
 
 def _streamed(url: str, table: str, form: str, anonymise: bool) -> Iterator[bytes]:
-    with snapshot(url) as c:
-        for part, _ in chunks(c, table, form, anonymise=anonymise):
+    with snapshot(url) as c, plans_of(c) as plans:
+        at_head(c, "the store")
+        for part, _ in chunks(c, plans, table, form, anonymise=anonymise):
             if part:
                 yield part
 
@@ -119,22 +123,32 @@ def _streamed(url: str, table: str, form: str, anonymise: bool) -> Iterator[byte
 def _zipped(url: str, names: dict[str, str], form: str, anonymise: bool) -> Iterator[bytes]:
     sink = _Sink()
     told: dict[str, Told] = {}
-    with snapshot(url) as c, zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-        for name, table in names.items():
+    with snapshot(url) as c, plans_of(c) as plans, _zip(sink) as archive:
+        at_head(c, "the store")
+        for name, parts in _files(c, plans, names, form, anonymise):
             digest, rows = hashlib.sha256(), 0
             with archive.open(_member(name), "w", force_zip64=True) as member:
-                for part, count in chunks(c, table, form, anonymise=anonymise):
+                for part, count in parts:
                     digest.update(part)
                     rows += count
                     member.write(part)
                     yield sink.taken()
             told[name] = Told(rows, digest.hexdigest())
-        for name, content in documents(c):
-            archive.writestr(_member(name), content)
-            told[name] = Told(_lines(name, content), hashlib.sha256(content).hexdigest())
-            yield sink.taken()
         archive.writestr(_member(_MANIFEST), manifest(c, told, form=form, anonymise=anonymise))
     yield sink.taken()
+
+
+def _files(
+    c: sa.Connection, plans: Mapping[int, Planned], names: Mapping[str, str], form: str, anonymise: bool
+) -> Iterator[tuple[str, Iterator[tuple[bytes, int]]]]:
+    """Every file but the manifest: its name, and its content in pieces."""
+    for name, table in names.items():
+        yield name, chunks(c, plans, table, form, anonymise=anonymise)
+    yield from documents(c, plans)
+
+
+def _zip(sink: _Sink) -> zipfile.ZipFile:
+    return zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=6)
 
 
 class _Sink(io.RawIOBase):
@@ -172,10 +186,6 @@ def _member(name: str) -> zipfile.ZipInfo:
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o644 << 16
     return info
-
-
-def _lines(name: str, content: bytes) -> int:
-    return max(0, content.count(b"\n") - 1) if name.endswith(".csv") else 1
 
 
 def _earlier(folder: Path) -> set[str]:

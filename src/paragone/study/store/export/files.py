@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,10 +17,10 @@ from polars.io.plugins import register_io_source
 from .... import __version__
 from ....errors import UnknownName
 from ....tables import FORMAT
-from .. import versions
 from ..tables import version
 from .contract import FORMATS, TABLES
 from .jspsych import trials as jspsych_trials
+from .plans import Planned
 from .rows import pieces, schema_of
 
 __all__ = ["Told", "chunks", "documents", "manifest", "written"]
@@ -37,11 +37,14 @@ class Told(NamedTuple):
     sha256: str
 
 
-def chunks(c: sa.Connection, table: str, form: str, *, anonymise: bool) -> Iterator[tuple[bytes, int]]:
+def chunks(
+    c: sa.Connection, plans: Mapping[int, Planned], table: str, form: str, *, anonymise: bool
+) -> Iterator[tuple[bytes, int]]:
     """A table's file in pieces of bounded size, each with the number of rows that it ends.
 
     Args:
         c: a connection on one snapshot.
+        plans: the plan of each version.
         table: a name of `TABLES`, or jspsych.
         form: csv, parquet or json.
         anonymise: leave out what leads back to a person.
@@ -50,34 +53,40 @@ def chunks(c: sa.Connection, table: str, form: str, *, anonymise: bool) -> Itera
         UnknownName: no such table or format.
     """
     if table == "jspsych":
-        yield from jspsych_trials(c)
+        yield from jspsych_trials(c, plans)
         return
     if table not in TABLES:
         raise UnknownName.among(table, TABLES, "table of the export")
     if form not in FORMATS:
         raise UnknownName.among(form, FORMATS, "format of the export")
-    frames = pieces(c, table, anonymise=anonymise)
+    frames = pieces(c, table, plans, anonymise=anonymise)
     if form == "csv":
         yield from _csv(frames, table)
     elif form == "json":
         yield from _json(frames)
     else:
-        yield from _parquet(c, frames, table)
+        yield from _parquet(frames, schema_of(table, plans))
 
 
-def documents(c: sa.Connection) -> Iterator[tuple[str, bytes]]:
-    """The frozen versions as they are kept: settings and plan of each, and the data dictionary."""
-    for number in c.execute(sa.select(version.c.id).order_by(version.c.id)).scalars().all():
-        found = versions.get(c, number)
-        assert found is not None
-        study = json.dumps(json.loads(found.study), indent=1, sort_keys=True, ensure_ascii=False)
-        yield f"study-{number}.json", study.encode() + b"\n"
-        yield f"plan-{number}.csv", found.plan
+def documents(c: sa.Connection, plans: Mapping[int, Planned]) -> Iterator[tuple[str, Iterator[tuple[bytes, int]]]]:
+    """The frozen versions as they are kept: settings and plan of each; and the data dictionary. Each in pieces."""
+    for number, plan in plans.items():
+        text = c.execute(sa.select(version.c.study).where(version.c.id == number)).scalar_one()
+        study = json.dumps(json.loads(text), indent=1, sort_keys=True, ensure_ascii=False)
+        yield f"study-{number}.json", iter([(study.encode() + b"\n", 1)])
+        yield f"plan-{number}.csv", _read(plan.path, plan.rows)
     rows = [
         (table, column.name, column.kind, column.doc) for table, schema in TABLES.items() for column in schema.columns
     ]
     words = pl.DataFrame(rows, schema=["table", "column", "kind", "meaning"], orient="row")
-    yield "dictionary.csv", words.write_csv().encode()
+    yield "dictionary.csv", iter([(words.write_csv().encode(), words.height)])
+
+
+def _read(path: Path, rows: int) -> Iterator[tuple[bytes, int]]:
+    with path.open("rb") as file:
+        while part := file.read(_CHUNK):
+            yield part, 0
+    yield b"", rows
 
 
 def manifest(c: sa.Connection, files: dict[str, Told], *, form: str, anonymise: bool) -> bytes:
@@ -130,7 +139,7 @@ def _json(frames: Iterator[pl.DataFrame]) -> Iterator[tuple[bytes, int]]:
     yield b"\n]\n", 0
 
 
-def _parquet(c: sa.Connection, frames: Iterator[pl.DataFrame], table: str) -> Iterator[tuple[bytes, int]]:
+def _parquet(frames: Iterator[pl.DataFrame], schema: dict[str, Any]) -> Iterator[tuple[bytes, int]]:
     rows = 0
 
     def source(columns: list[str] | None, *_: object) -> Iterator[pl.DataFrame]:
@@ -140,11 +149,10 @@ def _parquet(c: sa.Connection, frames: Iterator[pl.DataFrame], table: str) -> It
             yield frame.select(columns) if columns else frame
 
     with _aside() as path:
-        lazy = register_io_source(source, schema=schema_of(c, table))
+        lazy = register_io_source(source, schema=schema)
         lazy.sink_parquet(path, metadata={"format": str(FORMAT)})
-        with path.open("rb") as file:
-            while part := file.read(_CHUNK):
-                yield part, 0
+        for part, _ in _read(path, 0):
+            yield part, 0
     yield b"", rows
 
 

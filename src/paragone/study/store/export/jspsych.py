@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 import sqlalchemy as sa
 
-from .plans import planned
+from .plans import Planned
 from .rows import pieces
 
 __all__ = ["trials"]
@@ -17,19 +17,21 @@ __all__ = ["trials"]
 _BUTTONS = {"left": 0, "right": 1, "tie": 2}
 
 
-def trials(c: sa.Connection) -> Iterator[tuple[bytes, int]]:
-    """One JSON array of all answers that count so far, in pieces, each with the number of trials that it ends.
+def trials(c: sa.Connection, plans: Mapping[int, Planned]) -> Iterator[tuple[bytes, int]]:
+    """One JSON array of all answers, the last revision of each, in pieces with the number of trials that they end.
 
     `rt` is in milliseconds, as there; `response` is the button's number (left 0, right 1, tie 2) or the rating;
     `stimulus` is the item, or both; `trial_index` counts within a lease.
+
+    Args:
+        c: a connection on one snapshot.
+        plans: the plan of each version.
     """
-    plans = planned(c)
-    shown = {number: plan.frame.select("trial", "kind", "left", "right", "item") for number, plan in plans.items()}
     lease, index, first = None, 0, True
     yield b"[", 0
-    for frame in pieces(c, "answers"):
+    for frame in pieces(c, "answers", plans):
         lines = []
-        for row in _joined(frame, shown).iter_rows(named=True):
+        for row in _joined(frame, plans).iter_rows(named=True):
             index = index + 1 if row["lease"] == lease else 0
             lease = row["lease"]
             lines.append(json.dumps(_trial(row, index), ensure_ascii=False, separators=(",", ":")))
@@ -39,18 +41,12 @@ def trials(c: sa.Connection) -> Iterator[tuple[bytes, int]]:
     yield b"\n]\n", 0
 
 
-def _joined(frame: pl.DataFrame, shown: dict[int, pl.DataFrame]) -> pl.DataFrame:
-    parts = [
-        theirs.join(
-            shown[number]
-            .filter(pl.col("trial").is_in(theirs["trial"].unique().implode()))
-            .unique("trial", keep="first"),
-            on="trial",
-            how="left",
-            maintain_order="left",
-        )
-        for (number,), theirs in frame.partition_by("version", as_dict=True, maintain_order=True).items()
-    ]
+def _joined(frame: pl.DataFrame, plans: Mapping[int, Planned]) -> pl.DataFrame:
+    parts = []
+    for (number,), theirs in frame.partition_by("version", as_dict=True, maintain_order=True).items():
+        owners = theirs.select("stage", "owner").unique(maintain_order=True).rows()
+        shown = plans[number].of(owners).select("trial", "kind", "left", "right", "item").unique("trial", keep="first")
+        parts.append(theirs.join(shown, on="trial", how="left", maintain_order="left"))
     return pl.concat(parts) if parts else frame
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import polars as pl
@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from ....tables import Schema
 from ..tables import answer, event, lease, participant, version
 from .contract import TABLES, WITHHELD
-from .plans import Planned, planned
+from .plans import Planned
 
 __all__ = ["PIECE", "pieces", "schema_of"]
 
@@ -28,36 +28,51 @@ _ENDS = {"screened-out": "screened-out", "training-failed": "failed-training", "
 _TOLD = ("onset_ms", "load_ms", "input", "hidden_ms", "exact", "scale", "zoom", "order", "distortions")
 
 
-def schema_of(c: sa.Connection, table: str) -> dict[str, Any]:
+def schema_of(table: str, plans: Mapping[int, Planned]) -> dict[str, Any]:
     """Column names and types of a table, as the frames of `pieces` have them; a plan's reference columns come last."""
     named: dict[str, Any] = {column.name: _DTYPES[column.kind] for column in TABLES[table].columns}
     if table == "trials":
-        named |= dict.fromkeys(_beside(planned(c)), pl.String)
+        named |= dict.fromkeys(sorted({name for plan in plans.values() for name in plan.beside}), pl.String)
     return named
 
 
 def pieces(
-    c: sa.Connection, table: str, *, anonymise: bool = False, only_version: int | None = None
+    c: sa.Connection,
+    table: str,
+    plans: Mapping[int, Planned],
+    *,
+    anonymise: bool = False,
+    only_version: int | None = None,
 ) -> Iterator[pl.DataFrame]:
     """A table's rows as frames of about `PIECE` rows; at least one frame, which may be empty.
 
     Args:
         c: a connection on one snapshot.
         table: a name of `TABLES`.
+        plans: the plan of each version.
         anonymise: leave out what leads back to a person.
         only_version: rows of answers of one version only; None: of all.
     """
-    schema = schema_of(c, table)
-    frames = _MADE[table](c, only_version) if table in _ANSWERED else _MADE[table](c, anonymise)
+    schema = schema_of(table, plans)
     empty = True
-    for frame in frames:
-        if frame.height:
+    for made in _MADE[table](_Asked(c, plans, anonymise, only_version)):
+        if made.height:
             empty = False
             hidden = WITHHELD.get(table, ()) if anonymise else ()
-            frame = frame.with_columns(pl.lit(None, dtype=schema[name]).alias(name) for name in hidden)
-            yield frame.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
+            frame = made.with_columns(pl.lit(None, dtype=schema[name]).alias(name) for name in hidden)
+            absent = (pl.lit(None, dtype=kind).alias(name) for name, kind in schema.items() if name not in made.columns)
+            yield frame.with_columns(*absent).select(pl.col(name).cast(kind) for name, kind in schema.items())
     if empty:
         yield pl.DataFrame(schema=schema)
+
+
+class _Asked(NamedTuple):
+    """What is to be read."""
+
+    c: sa.Connection
+    plans: Mapping[int, Planned]
+    anonymise: bool
+    only_version: int | None
 
 
 def _streamed(c: sa.Connection, query: sa.Select[Any]) -> Iterator[Sequence[Any]]:
@@ -74,57 +89,65 @@ _REVISED = sa.exists().where(
 )
 
 
-def _answers(*where: sa.ColumnElement[bool]) -> Callable[[sa.Connection, int | None], Iterator[pl.DataFrame]]:
-    def made(c: sa.Connection, only_version: int | None) -> Iterator[pl.DataFrame]:
+def _answers(*where: sa.ColumnElement[bool], told: bool = True) -> Callable[[_Asked], Iterator[pl.DataFrame]]:
+    def made(asked: _Asked) -> Iterator[pl.DataFrame]:
         query = (
-            sa.select(
-                participant.c.name, answer.c.lease_id, lease.c.version_id, lease.c.stage, lease.c.owner, lease.c.state,
-                answer.c.trial, answer.c.criterion, answer.c.revision, answer.c.value, answer.c.seconds, answer.c.at,
-                answer.c.body,
-            )
+            sa.select(*(_TOLD_COLUMNS if told else _BARE_COLUMNS))
             .join_from(answer, lease, answer.c.lease_id == lease.c.id)
             .join(participant, answer.c.participant_id == participant.c.id)
             .where(*where)
             .order_by(answer.c.lease_id, answer.c.id)
-        )  # fmt: skip
-        if only_version is not None:
-            query = query.where(lease.c.version_id == only_version)
-        plans = planned(c)
-        for rows in _streamed(c, query):
-            yield _placed(_answer_frame(rows), plans)
+        )
+        if asked.only_version is not None:
+            query = query.where(lease.c.version_id == asked.only_version)
+        for rows in _streamed(asked.c, query):
+            yield _placed(_answer_frame(rows, told), asked.plans)
 
     return made
 
 
-def _answer_frame(rows: Sequence[Any]) -> pl.DataFrame:
-    names = (
-        "participant", "lease", "version", "stage", "owner", "state", "trial", "criterion", "revision", "answer",
-        "seconds", "at",
-    )  # fmt: skip
-    columns: dict[str, list[Any]] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    told: dict[str, list[Any]] = {name: [] for name in (*_TOLD, "more")}
-    for row in rows:
-        body = msgspec.json.decode(row[-1])
-        for name in _TOLD:
-            told[name].append(body.pop(name, None))
-        told["more"].append(_json(body) if body else None)
-    told["distortions"] = [";".join(ticked) if ticked else None for ticked in told["distortions"]]
-    schema = {name: _DTYPES[column.kind] for column in TABLES["answers"].columns if (name := column.name)}
-    return pl.DataFrame({**columns, **told}, schema={name: schema[name] for name in (*columns, *told)}, strict=False)
+_BARE_COLUMNS = (
+    participant.c.name.label("participant"), answer.c.lease_id.label("lease"), lease.c.version_id.label("version"),
+    lease.c.stage, lease.c.owner, lease.c.state, answer.c.trial, answer.c.at,
+)  # fmt: skip
+_TOLD_COLUMNS = (
+    *_BARE_COLUMNS, answer.c.criterion, answer.c.revision, answer.c.value.label("answer"), answer.c.seconds, answer.c.body,
+)  # fmt: skip
+
+
+def _answer_frame(rows: Sequence[Any], told: bool) -> pl.DataFrame:
+    names = [column.name for column in (_TOLD_COLUMNS if told else _BARE_COLUMNS)]
+    columns: dict[str, Sequence[Any]] = dict(zip(names, zip(*rows, strict=True), strict=True))
+    kinds = {column.name: _DTYPES[column.kind] for column in TABLES["answers"].columns}
+    if told:
+        columns |= _bodies(columns.pop("body"))
+    return pl.DataFrame(columns, schema={name: kinds[name] for name in columns}, strict=False)
+
+
+def _bodies(texts: Sequence[str]) -> dict[str, Sequence[Any]]:
+    """What came with each answer, in columns; what has none is in `more`."""
+    bodies = [msgspec.json.decode(text) for text in texts]
+    parts: dict[str, Sequence[Any]] = {name: [body.pop(name, None) for body in bodies] for name in _TOLD}
+    parts["distortions"] = [";".join(ticked) if ticked else None for ticked in parts["distortions"]]
+    parts["more"] = [_json(body) if body else None for body in bodies]
+    return parts
 
 
 def _placed(frame: pl.DataFrame, plans: Mapping[int, Planned]) -> pl.DataFrame:
     """Answers with sheet and session of their trial; null where the plan does not have it."""
-    owners = frame.select("version", "stage", "owner").unique(maintain_order=True).iter_rows()
-    wanted: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    for number, stage, owner in owners:
-        wanted[number].append((stage, owner))
     parts = [
-        plans[number].of_all(theirs).select(pl.lit(number).alias("version"), "trial", "sheet", "session")
-        for number, theirs in wanted.items()
+        plans[number].of(theirs).select(pl.lit(number, dtype=pl.Int64).alias("version"), "trial", "sheet", "session")
+        for number, theirs in _owners(frame).items()
     ]
     places = pl.concat(parts).unique(["version", "trial"], keep="first", maintain_order=True)
     return frame.join(places, on=["version", "trial"], how="left", maintain_order="left")
+
+
+def _owners(frame: pl.DataFrame) -> dict[int, list[tuple[str, str]]]:
+    wanted: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for number, stage, owner in frame.select("version", "stage", "owner").unique(maintain_order=True).iter_rows():
+        wanted[number].append((stage, owner))
+    return wanted
 
 
 def _leases(c: sa.Connection, *where: sa.ColumnElement[bool]) -> Iterator[Sequence[Any]]:
@@ -140,40 +163,42 @@ def _leases(c: sa.Connection, *where: sa.ColumnElement[bool]) -> Iterator[Sequen
     return _streamed(c, query)
 
 
-def _lease_table(c: sa.Connection, _: bool) -> Iterator[pl.DataFrame]:
-    for rows in _leases(c):
+def _lease_table(asked: _Asked) -> Iterator[pl.DataFrame]:
+    for rows in _leases(asked.c):
         yield _frame(TABLES["leases"], rows)
 
 
-def _trials(c: sa.Connection, _: bool) -> Iterator[pl.DataFrame]:
-    plans = planned(c)
-    beside = _beside(plans)
-    held: list[pl.DataFrame] = []
-    for rows in _leases(c, lease.c.participant_id.is_not(None)):
+def _trials(asked: _Asked) -> Iterator[pl.DataFrame]:
+    held: list[tuple[Any, ...]] = []
+    count = 0
+    for rows in _leases(asked.c, lease.c.participant_id.is_not(None)):
         for row in rows:
-            trials = plans[row[1]].of(row[2], row[3])
-            absent = (pl.lit(None, dtype=pl.String).alias(name) for name in beside if name not in trials.columns)
-            told = {"lease": row[0], "participant": row[6], "version": row[1], "state": row[5]}
-            held.append(trials.with_columns(*absent, **{name: pl.lit(value) for name, value in told.items()}))
-            if sum(frame.height for frame in held) >= PIECE:
-                yield pl.concat(held, how="diagonal")
-                held = []
+            held.append((row[0], row[6], row[1], row[5], row[2], row[3]))
+            count += asked.plans[row[1]].count(row[2], row[3])
+            if count >= PIECE:
+                yield _planned_for(held, asked.plans)
+                held, count = [], 0
     if held:
-        yield pl.concat(held, how="diagonal")
+        yield _planned_for(held, asked.plans)
 
 
-def _beside(plans: Mapping[int, Planned]) -> list[str]:
-    return sorted({name for plan in plans.values() for name in plan.frame.columns if "." in name})
+def _planned_for(leases: Sequence[tuple[Any, ...]], plans: Mapping[int, Planned]) -> pl.DataFrame:
+    """The trials of leases (id, participant, version, state, stage, owner), lease by lease."""
+    kinds = {column.name: _DTYPES[column.kind] for column in TABLES["trials"].columns[:6]}
+    frame = pl.DataFrame(leases, schema=kinds, orient="row")
+    trials = [
+        plans[number].of(theirs).with_columns(pl.lit(number, dtype=pl.Int64).alias("version"))
+        for number, theirs in _owners(frame).items()
+    ]
+    keys = ["version", "stage", "owner"]
+    return frame.join(pl.concat(trials, how="diagonal"), on=keys, how="inner", maintain_order="left_right")
 
 
-def _sessions(c: sa.Connection, _: bool) -> Iterator[pl.DataFrame]:
+def _sessions(asked: _Asked) -> Iterator[pl.DataFrame]:
     keys = ["lease", "participant", "version", "state", "stage", "owner", "session", "sheet"]
     counts = {"answers": pl.len(), "first_at": pl.col("at").min(), "last_at": pl.col("at").max()}
-    parts = [
-        frame.group_by(keys, maintain_order=True).agg(**counts)
-        for frame in _answers(~_REVISED)(c, None)
-        if frame.height
-    ]
+    seen = _answers(~_REVISED, told=False)(asked)
+    parts = [frame.group_by(keys, maintain_order=True).agg(**counts) for frame in seen if frame.height]
     if not parts:
         return
     again = {
@@ -185,22 +210,22 @@ def _sessions(c: sa.Connection, _: bool) -> Iterator[pl.DataFrame]:
     query = (
         sa.select(event.c.lease_id, event.c.session, event.c.body).where(event.c.kind == "device").order_by(event.c.id)
     )
-    screens = {(row[0], row[1]): row[2] for rows in _streamed(c, query) for row in rows}  # the last one counts
-    seen = [screens.get((row[0], row[1])) for row in whole.select("lease", "session").iter_rows()]
-    yield whole.with_columns(pl.Series("device", seen, dtype=pl.String))
+    screens = {(row[0], row[1]): row[2] for rows in _streamed(asked.c, query) for row in rows}  # the last one counts
+    told = [screens.get((row[0], row[1])) for row in whole.select("lease", "session").iter_rows()]
+    yield whole.with_columns(pl.Series("device", told, dtype=pl.String))
 
 
-def _participants(c: sa.Connection, _: bool) -> Iterator[pl.DataFrame]:
+def _participants(asked: _Asked) -> Iterator[pl.DataFrame]:
     query = sa.select(participant).order_by(participant.c.id)
     kinds = ("consent", "questionnaire", "finished", *_ENDS)
-    for rows in _streamed(c, query):
+    for rows in _streamed(asked.c, query):
         told: dict[int, dict[str, Any]] = defaultdict(dict)
         about = (
             sa.select(event.c.participant_id, event.c.kind, event.c.at, event.c.body)
             .where(event.c.participant_id.between(rows[0].id, rows[-1].id), event.c.kind.in_(kinds))
             .order_by(event.c.id)
         )
-        for person, kind, at, body in c.execute(about):
+        for person, kind, at, body in asked.c.execute(about):
             _note(told[person], kind, at, json.loads(body))
         made = [
             {
@@ -223,7 +248,7 @@ def _note(told: dict[str, Any], kind: str, at: float, body: dict[str, Any]) -> N
         told["outcome"] = _ENDS.get(kind) or body.get("outcome")
 
 
-def _events(c: sa.Connection, anonymise: bool) -> Iterator[pl.DataFrame]:
+def _events(asked: _Asked) -> Iterator[pl.DataFrame]:
     query = (
         sa.select(
             event.c.id, event.c.at, event.c.kind, participant.c.name, event.c.lease_id, event.c.session, event.c.body
@@ -232,8 +257,8 @@ def _events(c: sa.Connection, anonymise: bool) -> Iterator[pl.DataFrame]:
         .where(event.c.kind.not_in(_NEVER))
         .order_by(event.c.id)
     )
-    for rows in _streamed(c, query):
-        made = [(*row[:-1], _nameless(row[2], row[-1])) for row in rows] if anonymise else rows
+    for rows in _streamed(asked.c, query):
+        made = [(*row[:-1], _nameless(row[2], row[-1])) for row in rows] if asked.anonymise else rows
         yield _frame(TABLES["events"], made)
 
 
@@ -256,7 +281,7 @@ def _numbers(value: Any) -> Any:
     return value if isinstance(value, (bool, int, float)) else None
 
 
-def _exclusions(c: sa.Connection, _: bool) -> Iterator[pl.DataFrame]:
+def _exclusions(asked: _Asked) -> Iterator[pl.DataFrame]:
     deeds = {f"admin.{deed}": deed for deed in ("exclude", "restore", "release", "replace", "accept")}
     deeds["lease.abandoned"] = "abandoned"
     query = (
@@ -269,7 +294,7 @@ def _exclusions(c: sa.Connection, _: bool) -> Iterator[pl.DataFrame]:
         .where(event.c.kind.in_(deeds))
         .order_by(event.c.id)
     )  # fmt: skip
-    for rows in _streamed(c, query):
+    for rows in _streamed(asked.c, query):
         bodies = [json.loads(row[-1]) for row in rows]
         made = [
             (*row[:2], deeds[row[2]], *row[3:-1], body.get("who"), body.get("why"))
@@ -278,8 +303,8 @@ def _exclusions(c: sa.Connection, _: bool) -> Iterator[pl.DataFrame]:
         yield _frame(TABLES["exclusions"], made)
 
 
-def _stimuli(c: sa.Connection, _: bool) -> Iterator[pl.DataFrame]:
-    for number, items in c.execute(sa.select(version.c.id, version.c["items"]).order_by(version.c.id)).all():
+def _stimuli(asked: _Asked) -> Iterator[pl.DataFrame]:
+    for number, items in asked.c.execute(sa.select(version.c.id, version.c["items"]).order_by(version.c.id)).all():
         told = msgspec.json.decode(items)
         texts = told.get("words", {})
         rows = [
@@ -307,8 +332,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-_ANSWERED = ("answers", "answers_clean", "revisions")
-_MADE: dict[str, Callable[[sa.Connection, Any], Iterator[pl.DataFrame]]] = {
+_MADE: dict[str, Callable[[_Asked], Iterator[pl.DataFrame]]] = {
     "answers": _answers(~_REVISED),
     "answers_clean": _answers(~_REVISED, lease.c.state.in_(_COUNT)),
     "revisions": _answers(_REVISED),
