@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from desk_visitor import Desk, Visitor
+from desk_world import World
+from paragone.study.admin.live import Live, Material
 from paragone.study.store import events
 from paragone.study.store.tables import event, lease, participant
 
@@ -386,3 +389,23 @@ def test_odd_queries_do_not_break_a_page(ada: Visitor) -> None:
     ):  # fmt: skip
         assert ada.get(path).status_code == 200, path
     assert ada.get("/admin/log?before=x").status_code == 400
+
+
+def test_every_page_and_act_works_on_each_database(tmp_path: Path, store_url: str, pairs_world: World) -> None:
+    here = Desk(tmp_path, store_url, pairs_world, finished=3, run=_small)
+    here.office.keeper.refresh()
+    ada = here.visitor("ada")
+    assert [ada.get(path).status_code for path in PAGES] == [200] * len(PAGES)
+    acts = {"exclude-person/p-0001": 1, "restore-person/p-0001": 1, "accept/2": 2, "release/4": 4, "replace/4": 4}
+    for act in acts:
+        assert ada.post(f"/admin/do/{act}", {"why": "a reason"}).status_code == 303, act
+    assert [_state(here, number) for number in (1, 2, 4)] == ["complete", "accepted", "abandoned"]
+    assert ada.post("/admin/do/forget/p-0003", {"why": "asked", "confirm": "p-0003"}).status_code == 303
+    assert ada.post("/admin/codes/lab", {"count": "2"}).status_code == 200
+    assert ada.get("/admin/data/export/answers.csv").status_code == 200
+    assert ada.get("/api/admin/status").json()["done"] == 2
+    here.close()
+
+
+def _small(moment: Material) -> Live:
+    return Live(at=moment.at, answers=moment.answers.height)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -23,7 +24,18 @@ from .office import Office
 from .pages import people_rows, status_of
 from .person import person
 
-__all__ = ["desk_router"]
+__all__ = [
+    "AlarmTold",
+    "Done",
+    "LogTold",
+    "NumberTold",
+    "PersonTold",
+    "QuotaTold",
+    "Reason",
+    "StageAdvice",
+    "StatusTold",
+    "desk_router",
+]
 
 
 class _Told(BaseModel):
@@ -227,7 +239,8 @@ def desk_router(office: Office) -> APIRouter:
     @router.get("/participants")
     async def participants(_who: Looker) -> list[PersonTold]:
         """Everybody, one row each."""
-        return [_person(row) for row in people_rows(office, await office.moment())]
+        rows = await asyncio.to_thread(people_rows, office, await office.moment())
+        return [_person(row) for row in rows]
 
     @router.get("/participants/{name}", responses={404: {"description": "not-found: no such participant."}})
     async def one(_who: Looker, name: PersonName) -> dict[str, Any]:

@@ -196,6 +196,7 @@ def _table(table: ScoreTable) -> dict[str, Any]:
     alt = f"Scores by {table.criterion} with 95 % intervals, best first"
     return {
         "criterion": table.criterion, "of": table.of, "stages": table.stages, "people": table.people, "note": table.note,
+        "estimator": table.estimator, "unit": table.unit,
         "rows": [
             {"name": row.name, "score": Number(row.score.value, row.score.low, row.score.high, note=row.score.note),
              "rank_low": row.rank_low, "rank_high": row.rank_high, "n": row.score.n}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 from collections.abc import Mapping
 from typing import Any
@@ -52,9 +53,10 @@ def aged(office: Office) -> str:
 async def shown(office: Office, request: Request, who: Who, template: str, here: str, **told: Any) -> Response:
     """A page of the desk with what every page shows."""
     at = told.pop("at", None) or await office.moment()
-    html = office.render(
-        template, who=who, here=here, refresh=20, paused=at.paused, age=aged(office), told=told_of(request), **told
-    )
+    html = await asyncio.to_thread(  # a long table must not make participants wait
+        office.render, template, who=who, here=here, refresh=20, paused=at.paused, age=aged(office),
+        told=told_of(request), **told,
+    )  # fmt: skip
     return HTMLResponse(html)
 
 
@@ -155,7 +157,7 @@ async def people_page(office: Office, request: Request, who: Who) -> Response:
     at = await office.moment()
     query = request.query_params
     asked = {key: query.get(key, "").strip()[:80] for key in ("state", "stage", "name", "watch", "step", "left")}
-    rows = people_rows(office, at)
+    rows = await asyncio.to_thread(people_rows, office, at)
     what = ""
     if asked["step"]:
         steps = reached(at.people, at.events, at.leases)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .numbers import Number, share_number
 
-__all__ = ["CheckRow", "check_rates", "checks", "joined", "left_share", "position_effect", "time_histogram"]
+__all__ = ["CheckRow", "Third", "check_rates", "checks", "joined", "left_share", "position_effect", "time_histogram"]
 
 Floats = NDArray[np.float64]
 

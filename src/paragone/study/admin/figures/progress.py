@@ -24,6 +24,7 @@ __all__ = [
     "pace",
     "per_hour",
     "quotas",
+    "reached",
 ]
 
 FINISHED = ("complete", "accepted", "excluded")
