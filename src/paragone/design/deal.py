@@ -50,17 +50,21 @@ def dealt(pair: Ints, n_sheets: int, rng: np.random.Generator) -> Ints | None:
     return sheet
 
 
-def balanced_sides(pair: Ints, counters: Ints, rng: np.random.Generator, *, sweeps: int = 10) -> Flags:
+def balanced_sides(
+    pair: Ints, counters: Ints, start: Ints, lean: Ints, rng: np.random.Generator, *, sweeps: int = 10
+) -> Flags:
     """Return which slots swap sides: sides balance per pair (+-1), and as evenly as can be found for each counter.
 
-    Slots of one pair are coupled two by two and take opposite sides, so at most one slot of a pair is left over.
-    Couples and left-over slots are then turned over while that evens out how often each counter's owner stands left
-    and right.
+    Slots of one pair are coupled two by two and take opposite sides, so at most one slot of a pair is left over; it makes
+    up for earlier sheets where these leave the pair uneven. Couples and other left-over slots are then turned over while
+    that evens out how often each counter's owner stands left and right.
 
     Args:
         pair: (m,) id of each slot's pair; its two items have a fixed order.
         counters: (m, c, 2) ids of what stands first and second, for c things to balance, for example the item, and the
             method on this sheet; ids are unique over the c things.
+        start: (ids,) how much oftener each of these stood left than right on earlier sheets.
+        lean: (m,) how much oftener the slot's first item stood left than right of the second on earlier sheets.
         rng: source of couples and of the order of the sweeps.
         sweeps: passes of turns that change nothing, each followed by passes of turns that help.
 
@@ -70,10 +74,13 @@ def balanced_sides(pair: Ints, counters: Ints, rng: np.random.Generator, *, swee
     partner = _coupled(pair, rng)
     alone = partner < 0
     second = ~alone & (partner < np.arange(pair.size))
-    colour = second.astype(np.int64)
+    owed = alone & (lean != 0)
+    colour = (second | (owed & (lean > 0))).astype(np.int64)
     head = np.where(second, partner, np.arange(pair.size))
     chain = np.unique(head, return_inverse=True)[1].astype(np.int64)
-    return _turned(colour, chain, int(chain.max(initial=-1)) + 1, counters, rng, sweeps).astype(bool)
+    fixed = np.zeros(int(chain.max(initial=-1)) + 1, dtype=bool)
+    fixed[chain[owed]] = True
+    return _turned(colour, chain, fixed, counters, start, rng, sweeps).astype(bool)
 
 
 def _coupled(key: Ints, rng: np.random.Generator) -> Ints:
@@ -90,28 +97,29 @@ def _coupled(key: Ints, rng: np.random.Generator) -> Ints:
 
 
 def _turned(
-    colour: Ints, chain: Ints, n_chains: int, counters: Ints, rng: np.random.Generator, sweeps: int
+    colour: Ints, chain: Ints, fixed: Flags, counters: Ints, start: Ints, rng: np.random.Generator, sweeps: int
 ) -> NDArray[np.int64]:
-    """Colours after turning chains over while the sum of squared imbalances falls."""
+    """Colours after turning chains over, those aside that are fixed, while the sum of squared imbalances falls."""
+    n_chains = fixed.size
     sign = 1 - 2 * colour
     ids = counters.reshape(-1)
     step = (sign[:, None, None] * np.array([1, -1])).repeat(counters.shape[1], axis=1).reshape(-1)
     owner = np.repeat(chain, 2 * counters.shape[1])
-    n_ids = int(ids.max(initial=-1)) + 1
+    n_ids = start.size
     key, where = np.unique(owner * n_ids + ids, return_inverse=True)
     amount = np.bincount(where, weights=step)
     bounds = np.searchsorted(key // max(1, n_ids), np.arange(n_chains + 1))
     own, effect = key % max(1, n_ids), amount
-    balance = np.bincount(own, weights=effect, minlength=n_ids)
+    balance = start + np.bincount(own, weights=effect, minlength=n_ids)
     side = np.ones(n_chains)
     part, norm = key // max(1, n_ids), np.bincount(key // max(1, n_ids), weights=amount**2, minlength=n_chains)
     wandering = 0
     while wandering < sweeps:
         pull = side * np.bincount(part, weights=effect * balance[own], minlength=n_chains)
-        better = np.flatnonzero(pull > norm)
+        better = np.flatnonzero((pull > norm) & ~fixed)
         wandering += better.size == 0
         # Where nothing helps any more, turns that change nothing open ways to turns that help.
-        for c in rng.permutation(better if better.size else np.flatnonzero(pull == norm)).tolist():
+        for c in rng.permutation(better if better.size else np.flatnonzero((pull == norm) & ~fixed)).tolist():
             span = slice(bounds[c], bounds[c + 1])
             at, by = own[span], side[c] * effect[span]
             gain = float(by @ balance[at]) - norm[c]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-__all__ = ["Cells", "Deck", "across_deck", "levelled", "n_components", "within_deck"]
+__all__ = ["Cells", "Deck", "across_deck", "levelled", "n_components", "with_copies", "within_deck"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -92,7 +92,7 @@ def within_deck(
     order = np.argsort(key, kind="stable")
     cells = cells or _items_alone(group.size)
     pairs = levelled(pairs[order], group, cells, rng, within=True)
-    a, b = _with_copies(pairs, key[order], n_shared if extra else 0, copies, cells, rng)
+    a, b = with_copies(pairs, key[order], n_shared if extra else 0, copies, cells, rng)
     return Deck(a, b, total)
 
 
@@ -136,7 +136,7 @@ def across_deck(
     cells = cells or _items_alone(n)
     pairs = levelled(pairs, group, cells, rng, within=False)
     key = np.arange(n_distinct) / max(1, n_distinct)
-    a, b = _with_copies(pairs, key, n_shared if extra else 0, copies, cells, rng)
+    a, b = with_copies(pairs, key, n_shared if extra else 0, copies, cells, rng)
     return Deck(a, b, total)
 
 
@@ -284,10 +284,22 @@ def _connecting(counts: Ints, least: Ints) -> Ints:
     return counts
 
 
-def _with_copies(
+def with_copies(
     pairs: Ints, key: Floats, n_shared: int, copies: int, cells: Cells, rng: np.random.Generator
 ) -> tuple[Ints, Ints]:
-    """The pairs, and among them further copies of some, each an equal part of the deck away from its original."""
+    """Return the items of pairs and, among them, of further copies of some, as far apart in the deck as can be.
+
+    Args:
+        pairs: (m, 2) items of each pair, in the order of the deck.
+        key: (m,) place of each in the deck, in [0, 1].
+        n_shared: pairs that come again, chosen so that cells stay even.
+        copies: how often each comes again.
+        cells: what is to be even.
+        rng: source of the choice.
+
+    Returns:
+        The one and the other item of each slot, (m + n_shared x copies,) both.
+    """
     if n_shared == 0 or copies == 0:
         return pairs[:, 0].copy(), pairs[:, 1].copy()
     chosen = _even_choice(pairs, n_shared, copies, cells, rng)

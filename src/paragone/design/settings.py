@@ -59,6 +59,12 @@ class PairStage(Settings, frozen=True, tag_field="kind", tag="pairs"):
     ignored, where the stage shows every pair twice anyway."""
     shared_by: int = 2
     """Participants who judge each shared pair, 2 to `participants`."""
+    adaptive: bool = False
+    """Deal sheets wave by wave: the first as without it, each further one with the pairs whose outcome would tell most,
+    given the votes so far. false: all sheets are dealt before the study. Adaptive votes are not a random sample of
+    pairs: shares of wins and counts by pair must not be read as such, scores may."""
+    wave: int = 20
+    """Sheets dealt at a time where `adaptive`, 1 to `participants`; the first wave must connect the items."""
     break_seconds: int = 60
     """Least length of the break in the middle of a sheet, in seconds; 0: no break."""
     page: str = "pairs"
@@ -79,6 +85,7 @@ class PairStage(Settings, frozen=True, tag_field="kind", tag="pairs"):
         _at_least(label, "shared", self.shared or 0, 0)
         _at_least(label, "shared_by", self.shared_by, 2)
         _at_least(label, "break_seconds", self.break_seconds, 0)
+        _at_least(label, "wave", self.wave, 1)
         _repeats(label, self.trials - self.n_repeats, self.n_repeats, self.repeat_distance)
         at_most_judgements(label, self.participants, self.trials + self.checks)
         if self.shared and self.shared > self.n_main:
@@ -96,6 +103,11 @@ class PairStage(Settings, frozen=True, tag_field="kind", tag="pairs"):
     def judgements(self) -> int:
         """Trials of all participants, checks among them."""
         return self.participants * (self.trials + self.checks)
+
+    @property
+    def first_sheets(self) -> int:
+        """Sheets that are dealt before the study."""
+        return min(self.wave, self.participants) if self.adaptive else self.participants
 
     @property
     def n_repeats(self) -> int:
