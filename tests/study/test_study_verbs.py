@@ -1,0 +1,110 @@
+"""export, collect, forget, backup and restore on the store of a study that people answered."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import httpx
+import polars as pl
+import pytest
+from asked_study import served_folder
+from study_folder import PAIRS, study_folder
+
+from command_line import call
+from paragone.study.client import Walker
+
+CALM = PAIRS.replace("break_seconds = 30", "break_seconds = 0").replace("checks_needed = 1", "checks_needed = 0")
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose study two people finished, and a third began."""
+    folder = study_folder(
+        tmp_path_factory.mktemp("asked") / "study", CALM.replace("[[stage]]", "[training]\nauto = 0\n[[stage]]")
+    )
+    with served_folder(folder) as here:
+        for number in range(3):
+            with httpx.Client(base_url=here.address, timeout=20) as http:
+                walker = Walker(http, lambda trial, criterion: ("left", 2.0))
+                walker.enter()
+                walker.walk(until="done" if number < 2 else "trial")
+                if number == 2:
+                    walker.give(walker.state()["trials"][0])
+    return folder
+
+
+@pytest.fixture
+def folder(asked: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(asked, tmp_path / "study"))
+
+
+def test_collect_takes_finished_sheets_out_of_the_store(folder: Path) -> None:
+    said = call("collect", folder)
+    assert said.code == 0, said.err
+    votes = pl.read_csv(folder / "votes.csv")
+    assert votes["participant"].n_unique() == 2
+    assert votes.height == 2 * 8 * 2  # people, trials and checks, criteria
+    assert set(votes["choice"]) == {"left"}
+    assert "left_out: 2" in said.err
+    assert call("collect", folder, "--everything").code == 0
+    assert pl.read_csv(folder / "votes.csv").height == votes.height + 2
+
+
+def test_collect_says_that_no_answer_counts_yet(asked: Path, tmp_path: Path) -> None:
+    fresh = study_folder(tmp_path / "fresh", CALM)
+    with served_folder(fresh):
+        pass
+    assert "the store holds no answer that counts" in call("collect", fresh).refusal
+
+
+def test_export_writes_every_table_with_its_sum(folder: Path) -> None:
+    document = call("export", folder, "--json").document
+    assert document["files"]["answers.csv"]["rows"] == 34
+    assert document["files"]["answers_clean.csv"]["rows"] == 32
+    assert json.loads((folder / "export" / "manifest.json").read_text()) == document
+    first = {path.name: path.read_bytes() for path in (folder / "export").iterdir()}
+    assert call("export", folder).code == 0
+    assert {path.name: path.read_bytes() for path in (folder / "export").iterdir()} == first
+    assert call("export", folder, "--format", "parquet", "-o", folder / "again", "--anonymise").code == 0
+    assert pl.read_parquet(folder / "again" / "answers.parquet").height == 34
+
+
+def test_exported_answers_are_collected_like_any_others(folder: Path) -> None:
+    call("export", folder)
+    call("collect", folder)
+    from_store = (folder / "votes.csv").read_bytes()
+    assert call("collect", folder, "--answers", folder / "export" / "answers_clean.csv").code == 0
+    assert (folder / "votes.csv").read_bytes() == from_store
+
+
+def test_a_person_is_forgotten_only_when_it_is_meant(folder: Path) -> None:
+    told = call("forget", "p-0001", folder, "--json").document
+    assert (told["deleted"], told["answers"]) == (False, 16)
+    assert call("forget", "p-0001", folder, "--yes", "--json").document["deleted"] is True
+    assert "no participant 'p-0001' in the store" in call("forget", "p-0001", folder, "--yes").refusal
+    assert call("export", folder, "--json").document["files"]["answers.csv"]["rows"] == 18
+
+
+def test_a_backup_comes_back_whole(folder: Path, tmp_path: Path) -> None:
+    made = call("backup", folder, "-o", tmp_path / "b.zip", "--json").document
+    assert made["tables"]["answer"] == 34
+    assert call("restore", tmp_path / "b.zip", folder, "--check", "--json").document["rows"] == made["rows"]
+    assert "the target holds" in call("restore", tmp_path / "b.zip", folder).refusal
+    (tmp_path / "empty").mkdir()
+    assert call("restore", tmp_path / "b.zip", tmp_path / "empty").code == 0
+    assert call("export", tmp_path / "empty", "--json").document["files"]["answers.csv"]["rows"] == 34
+    (tmp_path / "b.zip").write_bytes((tmp_path / "b.zip").read_bytes()[:-200])
+    assert "no backup" in call("restore", tmp_path / "b.zip", folder, "--check").refusal
+
+
+def test_a_file_that_is_no_backup_is_not_replaced(folder: Path) -> None:
+    (folder / "notes.zip").write_text("mine")
+    assert "is no backup; name another file" in call("backup", folder, "-o", folder / "notes.zip").refusal
+
+
+@pytest.mark.parametrize("words", [("export",), ("forget", "p-0001"), ("backup",)])
+def test_a_folder_without_a_store_says_how_to_get_one(words: tuple[str, ...], tmp_path: Path) -> None:
+    assert "no study.db in" in call(*words, tmp_path).refusal
