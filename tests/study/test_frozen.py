@@ -211,3 +211,11 @@ def test_an_instruction_needs_pictures_that_it_can_be_drawn_on(tmp_path: Path) -
 def test_an_owner_that_the_plan_does_not_have_is_unknown(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="no owner of sheets in stage 'within' 'within-009'"):
         frozen_study(tmp_path / "s", PAIRS).sheets("within", "within-009")
+
+
+def test_hidden_references_are_rated_like_items(tmp_path: Path) -> None:
+    settings = RATINGS.replace("items = 4", 'items = 4\nhidden_references = "content"')
+    frozen = frozen_study(tmp_path / "s", settings)
+    rated = {trial.item for sheet in frozen.sheets("rate", "rate-001") for trial in sheet.trials}
+    assert {"reference:content:cat", "reference:content:dog"} <= rated
+    assert frozen.pictures["reference:content:cat"].path == "ref-cat.png"

@@ -241,7 +241,7 @@ def _tell(frozen: Frozen, addresses: Mapping[str, Any], *, quiet: bool, told: To
         told(addresses)
     if quiet or told is not None:
         return
-    kept = "nothing is kept (preview)" if addresses["preview"] else addresses["store"]
+    kept = "nothing is kept (preview)" if addresses["preview"] else addresses["store"].removeprefix("sqlite:///")
     first = "; choose a password there" if "token=" in addresses["admin"] else ""
     lines = (
         f"participants  {addresses['participants']}",
