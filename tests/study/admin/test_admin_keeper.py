@@ -153,6 +153,8 @@ def test_figures_are_computed_again_when_something_is_new_and_not_before(
     store, frozen, version = filled
     run = Counting()
     kept = Keeper(store, lambda _c, _v: frozen, lambda: version, pl.DataFrame({"item": []}), clock=lambda: 7.0, run=run)
+    kept._turn = 0.0
+    kept.watch()
     assert kept.due()
     assert kept.refresh().answers == 420
     assert not kept.due()
@@ -190,6 +192,31 @@ def test_figures_are_computed_again_when_something_is_new_and_not_before(
     store.write_now(lambda c: claims.exclude(c, 3, 9.0, who="ada", why="test"))
     assert kept.due()  # an exclusion changes what counts
     assert run.times == 3
+
+
+def test_while_nobody_is_at_the_desk_only_looks_are_computed(
+    filled: tuple[Store, Frozen, int], monkeypatch: pytest.MonkeyPatch, pairs_world: World
+) -> None:
+    store, frozen, version = filled
+    live = compute(pairs_world.material(), replicates=100)
+    kept = Keeper(store, lambda _c, _v: frozen, lambda: version, pl.DataFrame({"item": []}), run=lambda _: live)
+    later = [0.0]
+    real = time.monotonic
+    monkeypatch.setattr(room.time, "monotonic", lambda: real() + later[0])
+    kept._turn = 10.0
+    assert not kept.due()  # a look is due, and another process may have its turn first
+    later[0] = 11.0
+    assert kept.due()
+    kept.refresh()
+    later[0] = 5000.0
+    row = {"client_id": "n", "trial": "n", "lease_id": 16, "participant_id": 16, "criterion": "style", "revision": 0,
+           "value": "left", "at": 5.0, "body": "{}"}  # fmt: skip
+    store.write_now(lambda c: c.execute(answer.insert(), row))
+    assert not kept.due()  # an answer is no look
+    kept.watch()
+    assert kept.due()
+    later[0] = 7000.0
+    assert not kept.due()  # they went home
 
 
 def test_looks_that_are_due_are_logged_once_whatever_happens(
@@ -232,7 +259,8 @@ def test_a_failure_is_told_and_the_old_figures_stay(
     kept = Keeper(store, lambda _c, _v: frozen, lambda: version, pl.DataFrame({"item": []}), run=run)
     kept.refresh()
     fails[0] = True
-    kept._seen = None
+    kept._seen, kept._began = None, -float("inf")
+    kept.watch()
     kept.start()
     deadline = time.monotonic() + 10
     while not kept.failed and time.monotonic() < deadline:

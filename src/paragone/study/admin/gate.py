@@ -58,6 +58,7 @@ async def identify(office: Office, request: Request) -> Who | None:
     found, tell = await office.store.read(lambda c: (auth.who(c, kept, now), auth.needs_note(c, kept, now)))
     if found is None or found.session == (kind.lower() == "bearer"):
         return None  # a cookie's secret is no bearer token, and the other way round
+    office.keeper.watch()
     if tell:
         await office.store.write(lambda c: auth.note(c, kept, now))
     return found

@@ -1,7 +1,12 @@
-"""Keeps the slow figures fresh in the background; pages take what is there and say how old it is."""
+"""Keeps the slow figures fresh in the background; pages take what is there and say how old it is.
+
+While somebody is at the desk everything new is computed soon; while nobody is, only the looks that the stop rule asks for,
+so that participants have the machine to themselves.
+"""
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from collections.abc import Callable
@@ -28,6 +33,8 @@ _ANSWERS = 200
 _LEAST = 5.0  # seconds between two computations, however many answers come
 _REST = 4.0  # times the last computation: at most a fifth of one core
 _AFTER_FAILURE = 60.0
+_WATCHED = 900.0  # seconds for which somebody who opened a page is taken to look
+_TURN = 20.0  # of several processes one computes a look that is due; the others find it logged
 
 
 class _News(NamedTuple):
@@ -36,10 +43,12 @@ class _News(NamedTuple):
     last: int
     """Newest event that changes what counts."""
     version: int
+    done: tuple[tuple[str, int], ...] = ()
+    """Finished and not excluded, by stage."""
 
 
 class Keeper:
-    """A thread that recomputes when something is new: after 30 seconds, or 200 answers if that is sooner.
+    """A thread that computes again when something is new: after 30 seconds, or 200 answers if that is sooner.
 
     Args:
         store: the study's.
@@ -70,6 +79,10 @@ class Keeper:
         self._seen: _News | None = None
         self._began = -float("inf")
         self._took = 0.0
+        self._watched = -float("inf")
+        self._looked: tuple[tuple[str, int], ...] = ()
+        self._asked = float("inf")
+        self._turn = random.uniform(0.0, _TURN)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -78,6 +91,10 @@ class Keeper:
         if self._thread is None:
             self._thread = threading.Thread(target=self._loop, name="paragone-live", daemon=True)
             self._thread.start()
+
+    def watch(self) -> None:
+        """Somebody is at the desk."""
+        self._watched = time.monotonic()
 
     def stop(self) -> None:
         """End, without waiting for a computation under way."""
@@ -99,21 +116,38 @@ class Keeper:
         self._took = time.monotonic() - began
         self.live, self.failed, self._seen = live, "", seen._replace(version=version)
         self._look(live, moment, version)
+        self._looked, self._asked = seen.done, float("inf")
         return live
 
     def due(self) -> bool:
         """Whether it is time to compute again."""
-        since = time.monotonic() - self._began
-        if self.failed:
-            return since >= _AFTER_FAILURE
-        if self._seen is None:
-            return True
+        now = time.monotonic()
+        since = now - self._began
+        if self.failed and since < _AFTER_FAILURE:
+            return False
         if since < max(_LEAST, _REST * self._took):
             return False
-        now = self._store.read_now(_news)._replace(version=self._current())
-        if now == self._seen:
+        news = self._store.read_now(_news)._replace(version=self._current())
+        if now - self._watched > _WATCHED:
+            return self._look_is_due(news, now)
+        if self._seen is None or self.failed:
+            return True
+        if news == self._seen:
             return False
-        return since >= _EVERY or now.answers - self._seen.answers >= _ANSWERS
+        return since >= _EVERY or news.answers - self._seen.answers >= _ANSWERS
+
+    def _look_is_due(self, news: _News, now: float) -> bool:
+        """Whether the stop rule asks for a look, and this process's turn to compute it has come."""
+        if news.done == self._looked:
+            return False
+        frozen = self._store.read_now(lambda c: self._version_of(c, news.version))
+        before = self._store.read_now(looks)
+        every = frozen.study.stop.every
+        if not any(due(n, [one for one in before if one.stage == stage], every) for stage, n in news.done):
+            self._looked, self._asked = news.done, float("inf")
+            return False
+        self._asked = min(self._asked, now)
+        return now - self._asked >= self._turn
 
     def _look(self, live: Live, moment: Material, version: int) -> None:
         before = self._store.read_now(looks)
@@ -147,4 +181,6 @@ def _news(c: sa.Connection) -> _News:
     finished = sa.select(sa.func.count()).select_from(lease).where(lease.c.done_at.is_not(None))
     answers = sa.select(sa.func.count()).select_from(answer)
     many, done, last = (int(c.execute(query).scalar_one()) for query in (answers, finished, newest))
-    return _News(many, done, last, 0)
+    good = sa.select(lease.c.stage, sa.func.count()).where(lease.c.state.in_(("complete", "accepted")))
+    by_stage = tuple((row[0], int(row[1])) for row in c.execute(good.group_by(lease.c.stage).order_by(lease.c.stage)))
+    return _News(many, done, last, 0, by_stage)
