@@ -198,7 +198,8 @@ def _unit(scores: Scores) -> tuple[Link, float]:
     unit = scores.made.get("unit", "logit")
     if unit not in _UNITS:
         raise BadInput(
-            f"{scores.name}: scores in '{unit}' do not say how often one item wins; score the votes with bradley-terry-ridge",
+            f"{scores.name}: scores in '{unit}' do not say how often one item wins; "
+            "score the votes with bradley-terry-ridge",
             where=scores.name,
         )
     return _UNITS[unit]
