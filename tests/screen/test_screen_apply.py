@@ -392,3 +392,15 @@ def test_what_is_no_table_of_answers_is_refused_with_what_to_do(given: object) -
 def test_thresholds_beyond_any_sense_are_refused() -> None:
     with pytest.raises(BadConfig, match=r"straight\.run"):
         ScreenRules(straight=Straight(run=10**20))
+
+
+def test_each_kind_of_rating_check_has_its_own_tolerance():
+    rows = [
+        {"participant": "anna", "item": "x", "value": value, "kind": "check", "expected": right, "check": check}
+        for value, right, check in ((1.2, 0.0, "broken"), (3.5, 3.4, "instructed"))
+    ]
+    ratings = Ratings(pl.DataFrame(rows))
+    rules = {"wrong": 0, "within": {"broken": 1.5, "instructed": 0.1}}
+    kept = screen(ratings, msgspec.convert({"checks": rules}, ScreenRules))
+    assert kept.frame["checks_right"].to_list() == [2]
+    assert screen(ratings, ScreenRules()).frame["checks_right"].to_list() == [0]

@@ -8,6 +8,7 @@ beside the results. `cost` says before anybody is paid what the plan asks of peo
 is left of both when sheets go missing (`missing`, `survive`). `next_wave` deals further sheets from the votes so far.
 """
 
+from .checks import check_tolerance
 from .cost import Cost, cost, exposures, islands
 from .pages import OUTCOMES, Text, in_language
 from .planner import plan
@@ -23,6 +24,7 @@ __all__ = [
     "Study",
     "Survival",
     "Text",
+    "check_tolerance",
     "cost",
     "exposures",
     "in_language",

@@ -17,13 +17,26 @@ from numpy.typing import NDArray
 
 from ..benchmark import BROKEN, Benchmark
 from ..errors import BadConfig, BadInput
+from .settings import RatingStage
 
-__all__ = ["BROKEN", "SAME_ITEM", "Pool", "check_places", "laid_checks", "pool", "shared_with", "uses_broken"]
+__all__ = [
+    "BROKEN",
+    "SAME_ITEM",
+    "Pool",
+    "check_places",
+    "check_tolerance",
+    "laid_checks",
+    "pool",
+    "shared_with",
+    "uses_broken",
+]
 
 Ints = NDArray[np.int64]
 
 SAME_ITEM = 1000
 """One item shown twice in a row outweighs any number of shared references. Our choice."""
+_BROKEN_WITHIN = 0.3  # of the scale, from its low end; our choice: Bad or Poor
+_INSTRUCTED_WITHIN = 0.02  # of the scale, and at least one step; our choice: a slip
 _TRIES = 20  # our choice: places of a stretch that are tried for a check
 
 
@@ -72,6 +85,17 @@ def uses_broken(kind: str, stage: str, n_broken: int, checks: int) -> bool:
             where="stage.check",
         )
     return kind != "instructed" and n_broken > 0
+
+
+def check_tolerance(stage: RatingStage, check: str | None) -> float:
+    """Return how far the answer to a check may be from the right one, in units of the stage's scale.
+
+    Args:
+        stage: its scale.
+        check: 'broken' or 'instructed'; null counts as broken.
+    """
+    whole = stage.high - stage.low
+    return max(stage.step, _INSTRUCTED_WITHIN * whole) if check == "instructed" else _BROKEN_WITHIN * whole
 
 
 def check_places(n: int, checks: int, rng: np.random.Generator) -> Ints:

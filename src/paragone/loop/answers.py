@@ -10,7 +10,7 @@ import polars as pl
 
 from ..benchmark import Benchmark
 from ..consistency import Consistency, consistency
-from ..design import read_study
+from ..design import RatingStage, check_tolerance, read_study
 from ..errors import BadConfig, CannotScore, NotFound, UnknownName
 from ..estimate import Estimator, Question, estimate
 from ..estimate.encoding import code_ratings, code_votes
@@ -156,7 +156,8 @@ def screening_rules(
 
 
 def checks_of(path: Path) -> list[str]:
-    """How many checks each stage of a study needs, as settings of the rule; none where there is no such file.
+    """How many checks each stage of a study needs, and how near a rating must be, as settings of the rule; none where there
+    is no such file.
 
     Args:
         path: study.toml.
@@ -165,7 +166,11 @@ def checks_of(path: Path) -> list[str]:
         return []
     study = read_study(path)
     named = zip(study.stage, study.stage_names, strict=True)
-    return [f"checks.needed.{name}={stage.checks_needed}" for stage, name in named if stage.checks]
+    rules = [f"checks.needed.{name}={stage.checks_needed}" for stage, name in named if stage.checks]
+    rated = [stage for stage in study.stage if isinstance(stage, RatingStage) and stage.checks]
+    for kind in ("broken", "instructed") if rated else ():
+        rules.append(f"checks.within.{kind}={max(check_tolerance(stage, kind) for stage in rated):.10g}")
+    return rules
 
 
 def screen_answers(answers: Votes | Ratings, rules: ScreenRules | None = None) -> Screening:

@@ -34,6 +34,8 @@ class Checks(Settings, frozen=True):
     """Stage -> right answers needed, >= 0, however many were shown; for example {"1" = 5, "2" = 3}."""
     tolerance: float = 0.0
     """How far a rating may be from the right one, >= 0, in the unit of the ratings."""
+    within: dict[str, float] = msgspec.field(default_factory=dict)
+    """The same for single kinds of check (column `check`: broken, instructed), >= 0; others take `tolerance`."""
 
 
 class Speed(Settings, frozen=True):
@@ -156,6 +158,7 @@ class ScreenRules(Settings, frozen=True):
             ("checks.wrong", self.checks.wrong, 0, most),
             *[(f"checks.needed.{stage}", k, 0, most) for stage, k in self.checks.needed.items()],
             ("checks.tolerance", self.checks.tolerance, 0, most),
+            *[(f"checks.within.{check}", far, 0, most) for check, far in self.checks.within.items()],
             ("speed.median", self.speed.median, 0, most),
             ("speed.fast", self.speed.fast, 0, most),
             ("speed.share", self.speed.share, 0, 1),

@@ -39,6 +39,9 @@ class Asked(NamedTuple):
         return self.frame.filter(pl.col("kind").is_null() | pl.col("kind").is_in(["main", "repeat"]))
 
 
+_SLACK = 1e-9  # in the unit of the ratings: 3.5 - 3.4 is a little more than 0.1
+
+
 class Verdict(NamedTuple):
     """What one rule says."""
 
@@ -52,7 +55,12 @@ def _checks(asked: Asked, rules: ScreenRules) -> Verdict:
     shown = asked.frame.filter((pl.col("kind") == "check") & pl.col("expected").is_not_null())
     right = pl.col("said") == pl.col("expected")
     if not asked.votes:
-        right = (pl.col("said") - pl.col("expected")).abs() <= rules.checks.tolerance
+        within = pl.lit(rules.checks.tolerance)
+        if rules.checks.within and "check" in shown.columns:
+            within = pl.col("check").replace_strict(
+                rules.checks.within, default=rules.checks.tolerance, return_dtype=pl.Float64
+            )
+        right = (pl.col("said") - pl.col("expected")).abs() <= within + _SLACK
     trial = pl.col("trial").fill_null(pl.format("row {}", pl.col("row")))
     trials = shown.group_by("person", "stage", trial, maintain_order=True).agg(right.all().alias("right"))
     stages = trials.group_by("person", "stage").agg(pl.len().alias("shown"), pl.col("right").sum())

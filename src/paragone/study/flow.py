@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..design import PairStage, RatingStage, Study
+from ..design import PairStage, RatingStage, Study, check_tolerance
 from .cards import cards_of
 from .frozen import Frozen, Sheet, Trial
-from .practice import BROKEN_WITHIN, INSTRUCTED_WITHIN, is_right
+from .practice import is_right
 
 __all__ = [
     "ENDINGS",
@@ -331,8 +331,7 @@ class Checked:
 def checked(stage: PairStage | RatingStage, sheet: Sheet, criteria: Sequence[str], answers: Iterable[Given]) -> Checked:
     """Return how the checks of a session went: a check is right where every criterion's last answer is.
 
-    A rating of a broken item is right within `BROKEN_WITHIN` of the scale, one whose value was told within
-    `INSTRUCTED_WITHIN` of it and at least one step.
+    A rating is right within `design.check_tolerance`.
 
     Args:
         stage: its scale.
@@ -347,7 +346,7 @@ def checked(stage: PairStage | RatingStage, sheet: Sheet, criteria: Sequence[str
             continue
         kind = trial.check or "broken"
         said = [last.get((trial.trial, name)) for name in criteria]
-        within = _tolerance(stage, kind)
+        within = check_tolerance(stage, kind) if isinstance(stage, RatingStage) else 0.0
         found = [
             None if answer is None or trial.expected is None else is_right(answer.value, trial.expected, within)
             for answer in said
@@ -355,10 +354,3 @@ def checked(stage: PairStage | RatingStage, sheet: Sheet, criteria: Sequence[str
         verdict = "wrong" if False in found else "unknown" if None in found else "right"
         count[verdict][kind] = count[verdict].get(kind, 0) + 1
     return Checked(**count)
-
-
-def _tolerance(stage: PairStage | RatingStage, kind: str) -> float:
-    if isinstance(stage, PairStage):
-        return 0.0
-    whole = stage.high - stage.low
-    return max(stage.step, INSTRUCTED_WITHIN * whole) if kind == "instructed" else BROKEN_WITHIN * whole

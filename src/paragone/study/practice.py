@@ -10,16 +10,11 @@ import numpy as np
 import polars as pl
 
 from ..benchmark import Benchmark
-from ..design import PairStage, RatingStage, Text, references
+from ..design import PairStage, RatingStage, Text, check_tolerance, references
 from ..design.pages import Question
 from .faults import Stock, broken_of
 
-__all__ = ["BROKEN_WITHIN", "INSTRUCTED_WITHIN", "PracticeQuestion", "is_right", "practice"]
-
-BROKEN_WITHIN = 0.3
-"""Share of the scale from its low end within which a rating of a broken item is right; our choice: Bad or Poor."""
-INSTRUCTED_WITHIN = 0.02
-"""Share of the scale by which a rating may miss the value that was told, and at least one step; our choice: a slip."""
+__all__ = ["PracticeQuestion", "is_right", "practice"]
 
 
 class PracticeQuestion(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,12 +177,12 @@ def _auto_rating(
     """Broken items and questions that tell the value take turns, so that one value is never right throughout."""
     whole = stage.high - stage.low
     if broken is not None:
-        item, expected, within = broken, stage.low, BROKEN_WITHIN * whole
+        item, expected, within = broken, stage.low, check_tolerance(stage, "broken")
     else:
         steps = math.floor(whole / stage.step + 1e-9)
         expected, within = (
             stage.low + stage.step * int(rng.integers(steps + 1)),
-            max(stage.step, INSTRUCTED_WITHIN * whole),
+            check_tolerance(stage, "instructed"),
         )
     return PracticeQuestion(
         criterion=criterion,

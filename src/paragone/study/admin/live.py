@@ -16,13 +16,12 @@ import numpy as np
 import polars as pl
 
 from ...consistency import consistency
-from ...design import PairStage, RatingStage, Study
+from ...design import PairStage, RatingStage, Study, check_tolerance
 from ...errors import CannotScore
 from ...estimate import ESTIMATORS, Estimator, Question, estimate
 from ...estimate.encoding import Coded, code_ratings, code_votes
 from ...judgements import Ratings, Votes
 from ...stats.stability import stability_curve
-from ..practice import BROKEN_WITHIN, INSTRUCTED_WITHIN
 from .few import MOST, few_levels
 from .figures.answered import CheckRow, Third, check_rates, checks, joined, left_share, position_effect, time_histogram
 from .figures.numbers import Number
@@ -159,8 +158,7 @@ def tolerances(study: Study) -> dict[str, dict[str, float]]:
     made: dict[str, dict[str, float]] = {}
     for name, stage in zip(study.stage_names, study.stage, strict=True):
         if isinstance(stage, RatingStage):
-            scale = stage.high - stage.low
-            made[name] = {"instructed": max(stage.step, INSTRUCTED_WITHIN * scale), "broken": BROKEN_WITHIN * scale}
+            made[name] = {check: check_tolerance(stage, check) for check in ("instructed", "broken")}
     return made
 
 
