@@ -71,6 +71,36 @@ def test_a_head_that_does_not_come_is_given_up(port: int, said: bytes) -> None:
         assert 0.2 < _closed_after(connection) < 3
 
 
+_URL = b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n"
+_HEADER = b"GET / HTTP/1.1\r\nX: " + b"a" * 20_000
+
+
+@pytest.mark.parametrize(("part", "piece"), [(_URL, 30_000), (_URL, 700), (_HEADER, 700)])
+def test_a_head_that_does_not_end_is_refused(port: int, part: bytes, piece: int) -> None:
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        with contextlib.suppress(ConnectionError):
+            for start in range(0, len(part), piece):
+                connection.sendall(part[start : start + piece])
+                time.sleep(0.002)
+        connection.settimeout(3)
+        with contextlib.suppress(ConnectionResetError):
+            assert connection.recv(1000).startswith(b"HTTP/1.1 400")
+        assert _closed_after(connection) < 3
+
+
+def test_many_small_headers_are_a_large_head_too(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 10_000)
+        assert connection.recv(1000).startswith(b"HTTP/1.1 400")
+
+
+def test_a_head_of_twelve_kilobytes_is_heard_and_so_is_the_next(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        for _ in range(3):
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 12_000 + b"\r\n\r\n")
+            assert _answered(connection)
+
+
 def test_letter_by_letter_is_not_coming(port: int) -> None:
     with socket.create_connection(("127.0.0.1", port)) as connection:
         began = time.monotonic()

@@ -30,6 +30,7 @@ from .app import create_app, deal, served
 from .backups import keeps_backups
 from .desk import ServerSettings
 from .kiosk import first_codes
+from .patience import PatientProtocol
 from .several import run_several
 
 __all__ = ["address_of", "serve", "worker"]
@@ -205,7 +206,7 @@ def _options(host: str, port: int) -> dict[str, Any]:
     return {
         "host": host, "port": port, "access_log": False, "log_level": "warning", "server_header": False,
         "proxy_headers": False, "timeout_graceful_shutdown": _GRACE_SECONDS, "timeout_keep_alive": 65, "lifespan": "on",
-        "ws": "none", "h11_max_incomplete_event_size": 16 * 1024,
+        "ws": "none", "http": PatientProtocol,
     }  # fmt: skip
 
 
