@@ -133,7 +133,7 @@ class Server:
     def __init__(
         self, folder: Path, *, store_url: str | None = None, workers: int = 1, cpus: int | None = None
     ) -> None:
-        self._given = {"folder": str(folder), "store_url": store_url, "workers": workers}
+        self._given: dict[str, Any] = {"folder": str(folder), "store_url": store_url, "workers": workers}
         self._cpus = cpus
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
@@ -170,7 +170,9 @@ class Server:
             time.sleep(0.02)
 
     def answers(self) -> bool:
-        """Whether it answers at this moment."""
+        """Whether all of it answers at this moment."""
+        if listeners(self.port) < self._given["workers"]:
+            return False
         try:
             with urllib.request.urlopen(f"{self.address}/healthz", timeout=5) as told:
                 return bool(told.status == 200)
@@ -262,6 +264,12 @@ def free_port() -> int:
         s.bind(("127.0.0.1", 0))
         port: int = s.getsockname()[1]
         return port
+
+
+def listeners(port: int) -> int:
+    """How many sockets listen on a port; several processes have one each."""
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    return sum(line.split()[1].endswith(f":{port:04X}") and line.split()[3] == "0A" for line in lines)
 
 
 def tree(pid: int) -> list[int]:
