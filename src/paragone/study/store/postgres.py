@@ -40,7 +40,11 @@ class Postgres:
         self._read_only = read_only
         try:
             self._engine = sa.create_engine(
-                url, pool_size=_WRITERS + _READERS, max_overflow=_READERS, connect_args={"connect_timeout": 10}
+                url,
+                pool_size=_WRITERS + _READERS,
+                max_overflow=_READERS,
+                connect_args={"connect_timeout": 10},
+                hide_parameters=True,
             )
         except ImportError as error:
             raise MissingExtra.library("a store on PostgreSQL", "psycopg", "serve") from error

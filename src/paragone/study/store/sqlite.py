@@ -287,7 +287,7 @@ _AWAY = {
 def engine_of(url: sa.URL, begin: str, pool: type[sa.Pool], *, read_only: bool = False) -> sa.Engine:
     """An engine on a SQLite file, with our pragmas, whose transactions start by `begin`."""
     # a snapshot may be read on from another thread, as a response is sent; never by two at once
-    engine = sa.create_engine(url, poolclass=pool, connect_args={"check_same_thread": False})
+    engine = sa.create_engine(url, poolclass=pool, connect_args={"check_same_thread": False}, hide_parameters=True)
 
     @sa.event.listens_for(engine, "connect")
     def _connect(raw: sqlite3.Connection, _: Any) -> None:

@@ -138,7 +138,7 @@ def snapshot(url: str, *, any_content: bool = False) -> Iterator[sa.Connection]:
             raise NotFound.path(address.database, "store")
         engine = sqlite.engine_of(address, "BEGIN", sa.pool.NullPool, read_only=True)
     else:
-        engine = sa.create_engine(address, poolclass=sa.pool.NullPool)
+        engine = sa.create_engine(address, poolclass=sa.pool.NullPool, hide_parameters=True)
         options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     where = Path(address.database or "").name
     with _told(where), engine.connect().execution_options(**options) as c, c.begin():
@@ -153,7 +153,7 @@ def transaction(address: sa.URL) -> Iterator[sa.Connection]:
     if address.get_backend_name() == "sqlite":
         engine = sqlite.engine_of(address, "BEGIN IMMEDIATE", sa.pool.NullPool)
     else:
-        engine = sa.create_engine(address, poolclass=sa.pool.NullPool)
+        engine = sa.create_engine(address, poolclass=sa.pool.NullPool, hide_parameters=True)
     with _told(Path(address.database or "").name), engine.begin() as c:
         yield c
 

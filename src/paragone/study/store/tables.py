@@ -109,7 +109,7 @@ visit = _table(
     _at("key_used_at", nullable=True),
     sa.Column("cookie_sha256", sa.Text, unique=True),
     sa.Column("token_sha256", sa.Text, unique=True),
-    sa.Column("submission_hmac", sa.Text),
+    sa.Column("submission_hmac", sa.Text, index=True),
     _at(),
     _at("ended_at", nullable=True),
 )

@@ -76,6 +76,7 @@ def upgrade() -> None:
         _once("visit", "key_sha256"), _once("visit", "cookie_sha256"), _once("visit", "token_sha256"),
     )  # fmt: skip
     op.create_index("ix_visit_participant_id", "visit", ["participant_id"])
+    op.create_index("ix_visit_submission_hmac", "visit", ["submission_hmac"])
     _table(
         "answer", _text("client_id"), _whole("lease_id"), _whole("participant_id"), _text("trial"),
         _text("criterion"), sa.Column("revision", sa.Integer, nullable=False, server_default="0"), _text("value"),
