@@ -96,10 +96,10 @@ def advise(study: Study, looks: Sequence[Look], quotas: Sequence[Quota]) -> Advi
         quotas: the stages against their targets; a stage whose plan is filled needs no more.
     """
     filled = {quota.stage: quota.left <= 0 and quota.needed > 0 for quota in quotas}
-    done = {quota.stage: quota.done for quota in quotas}
+    done = {quota.stage: (quota.done, quota.needed) for quota in quotas}
     verdicts = [
         _verdict(study, name, sorted((look for look in looks if look.stage == name), key=lambda look: look.number),
-                 filled.get(name, False), done.get(name, 0))
+                 filled.get(name, False), *done.get(name, (0, 0)))
         for name in study.stage_names
     ]  # fmt: skip
     words = {verdict.word for verdict in verdicts}
@@ -112,7 +112,7 @@ def advise(study: Study, looks: Sequence[Look], quotas: Sequence[Quota]) -> Advi
     return Advice("too early", f"No look is due yet in stage {', '.join(early)}.", verdicts)
 
 
-def _verdict(study: Study, stage: str, looks: list[Look], filled: bool, done: int) -> Verdict:
+def _verdict(study: Study, stage: str, looks: list[Look], filled: bool, done: int, needed: int) -> Verdict:
     stop = study.stop
     target = stop.target.get(stage, 0.95)
     last = max((look.number for look in looks), default=0)
@@ -130,12 +130,13 @@ def _verdict(study: Study, stage: str, looks: list[Look], filled: bool, done: in
     if row >= stop.looks:
         why = f"The last {row} looks in a row reached {target:g}; {stop.looks} are needed."
         return Verdict(stage, "stop", why, target, looks, next_at)
+    then = (
+        f"the next is due at {next_at} finished sheets" if next_at <= needed else "the plan is filled before the next"
+    )
     if row:
-        why = f"{row} of {stop.looks} looks in a row reached {target:g}; the next is due at {next_at} finished sheets."
+        why = f"{row} of {stop.looks} looks in a row reached {target:g}; {then}."
         return Verdict(stage, "go on", why, target, looks, next_at)
     low = {name: bound for name, bound in looks[-1].bounds.items() if bound is None or bound < target}
     said = ", ".join(f"{name} {'unknown' if bound is None else f'{bound:.3f}'}" for name, bound in low.items())
-    why = (
-        f"At the last look the lower bound was below {target:g}: {said}; the next is due at {next_at} finished sheets."
-    )
+    why = f"At the last look the lower bound was below {target:g}: {said}; {then}."
     return Verdict(stage, "go on", why, target, looks, next_at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -166,5 +167,14 @@ def _flat(body: Any, before: str = "") -> dict[str, str]:
         elif isinstance(value, (list, tuple)):
             made[name] = ", ".join(str(item) for item in value)
         elif value is not None and value != "":
-            made[name] = f"{value:g}" if isinstance(value, float) else str(value)
+            made[name] = _plain(value)
     return made
+
+
+def _plain(value: object) -> str:
+    """A value as text; a number that can only be a moment of this century as one."""
+    if isinstance(value, float):
+        if 1e9 < value < 1e10:
+            return datetime.datetime.fromtimestamp(value, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+        return f"{value:g}"
+    return str(value)
