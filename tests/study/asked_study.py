@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from served import served
 from study_folder import PAIRS, study_folder
@@ -20,7 +21,17 @@ from paragone.study.server.desk import Desk, ServerSettings
 from paragone.study.store import Store
 from paragone.study.store.keys import Keys
 
-__all__ = ["AskedStudy", "asked_study", "served_folder"]
+__all__ = ["AskedStudy", "Sent", "asked_study", "served_folder"]
+
+
+class Sent(NamedTuple):
+    """One answer of the server, whole."""
+
+    method: str
+    path: str
+    status: int
+    headers: str
+    body: bytes
 
 
 @dataclass
@@ -32,6 +43,8 @@ class AskedStudy:
     keys: Keys
     frozen: Frozen
     desk: Desk
+    sent: list[Sent] = field(default_factory=list)
+    """Everything that went out."""
     ahead: float = 0.0
     """Seconds by which the server's clock is ahead."""
 
@@ -68,6 +81,32 @@ def served_folder(folder: Path, *, lab: bool = False, keys: Keys | None = None) 
             return time.time() + (held[0].ahead if held else 0.0)
 
         app = create_app(frozen, store, keys, ServerSettings(lab=lab), clock=clock)
-        with served(app) as address:
-            held.append(AskedStudy(address, store, keys, frozen, app.state.desk))
+        sent: list[Sent] = []
+        with served(_Recorded(app, sent)) as address:
+            held.append(AskedStudy(address, store, keys, frozen, app.state.desk, sent))
             yield held[0]
+
+
+class _Recorded:
+    """An application whose answers are kept."""
+
+    def __init__(self, app: Any, sent: list[Sent]) -> None:
+        self.app, self.sent = app, sent
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        status, headers, body = 0, "", b""
+
+        async def kept(message: Any) -> None:
+            nonlocal status, headers, body
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = "\n".join(f"{k.decode()}: {v.decode()}" for k, v in message["headers"])
+            else:
+                body += message.get("body", b"")
+            await send(message)
+
+        await self.app(scope, receive, kept)
+        self.sent.append(Sent(scope["method"], scope["path"], status, headers, body))

@@ -6,16 +6,16 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import uvicorn
-from fastapi import FastAPI
 
 __all__ = ["people_of", "served"]
 
 
 @contextlib.contextmanager
-def served(app: FastAPI) -> Iterator[str]:
+def served(app: Any) -> Iterator[str]:
     """Address of the application while the block runs."""
     config = uvicorn.Config(app, port=0, log_level="warning", access_log=False, lifespan="on")
     server = uvicorn.Server(config)

@@ -31,7 +31,7 @@ export async function show(trial, { values }, put) {
 	if (!all) {
 		const tie = h("span", third && h("button", choice("tie"), key(t("pair.key-third")), third));
 		await stage.show(open[0].id, h("h1", question(open[0].question)), root, bar(h("span"), tie, zoom));
-		return oneByOne(stage, open, put);
+		return oneByOne(stage, root, open, put);
 	}
 	const rows = open.map((criterion, at) => {
 		const pick = (side, text) => h("button", text, choice(side), { "aria-describedby": `q${at}` });
@@ -52,16 +52,20 @@ function listen(stage, active, take) {
 }
 
 /** One question after another about the same pair; the first input to each is its answer. */
-async function oneByOne(stage, open, put) {
+async function oneByOne(stage, root, open, put) {
 	let answered;
 	listen(stage, () => main, (...given) => answered?.(given));
+	const moment = async () => {
+		await sleep(CHANGE / 2);
+		if (!root.isConnected) await new Promise(() => {}); // another page came: nothing more is asked here
+	};
 	for (const [at, { id, question: asked }] of open.entries()) {
 		const head = $("h1");
 		if (at) {
-			await sleep(CHANGE / 2);
+			await moment();
 			$(".picked").classList.remove("picked");
 			head.className = "leaving";
-			await sleep(CHANGE / 2);
+			await moment();
 			head.replaceChildren(...question(asked));
 			head.className = "";
 			$("#say").textContent = head.textContent;
