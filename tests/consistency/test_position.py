@@ -119,3 +119,19 @@ def test_what_cannot_be_followed_is_refused() -> None:
         position_effect(Ratings(frame), replicates=0)
     with pytest.raises(TooFew, match="no main rating has a place"):
         position_effect(Ratings(frame.with_columns(kind=pl.lit("check"))))
+
+
+def test_consistency_reports_the_drift_where_places_are_known() -> None:
+    rng = np.random.default_rng(0)
+    rows = []
+    for person in range(8):
+        for place, item in enumerate(rng.permutation(20), start=1):
+            value = float(item) / 5 + 0.05 * place + rng.normal(0, 0.1)
+            rows.append({"participant": f"p{person}", "item": f"i{item}", "value": value, "position": place})
+    ratings = Ratings(pl.DataFrame(rows))
+    found = consistency(ratings, replicates=200).frame.filter(pl.col("statistic") == "position_slope")
+    assert found.height == 1
+    assert found["value"][0] == pytest.approx(0.05, abs=0.01)
+    assert found["low"][0] < 0.05 < found["high"][0] + 0.005
+    without = consistency(Ratings(ratings.frame.drop("position")), replicates=20).frame
+    assert "position_slope" not in set(without["statistic"])

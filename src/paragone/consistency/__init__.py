@@ -2,10 +2,11 @@
 
 `consistency(votes)` gives Cohen's kappa on repeats, agreement between people on shared pairs and the share of left
 answers; `consistency(ratings)` gives intraclass correlations, Krippendorff's alpha, split halves, repeats and
-correlations between raters. Both give one row per statistic, criterion and stage.
+correlations between raters, and the drift along a session where places are known (`position_effect`). Both give one row per statistic, criterion and stage.
 """
 
 from .measure import consistency
+from .position import position_effect
 from .record import Consistency
 
-__all__ = ["Consistency", "consistency"]
+__all__ = ["Consistency", "consistency", "position_effect"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,8 @@ import polars as pl
 
 from ..errors import BadInput, TooFew
 from ..judgements import Ratings, Votes
+from ..stats.statistic import Statistic
+from .position import position_effect
 from .ratings import rating_rows
 from .record import Consistency, Row, gathered
 from .repeats import with_repeats
@@ -33,7 +36,8 @@ def consistency(answers: Votes | Ratings, *, seed: int = 0, replicates: int = 10
         Votes: `repeat_kappa` and `repeat_agreement` (answers coded by item in the order of the ids, never by side; ties
         are a third answer), `between_agreement` and `between_alpha` (nominal, pairs that two or more people saw),
         `left_share` (ties left out). Ratings: `icc_2_1`, `icc_2_k`, `alpha_ordinal`, `alpha_interval`, `split_half`,
-        `spearman_brown`, `repeat_correlation`, `repeat_rmse`, `between_spearman`, `between_kendall`. Where there are
+        `spearman_brown`, `repeat_correlation`, `repeat_rmse`, `between_spearman`, `between_kendall`, and where a column
+        `position` tells the place in the session `position_slope` (see `position_effect`). Where there are
         several stages, each has its rows and a null stage holds all of them. `notes` has `repeats` (table, raw
         agreement, kappa with its analytic error) or `raters` (whose ratings each ICC rests on).
 
@@ -66,11 +70,29 @@ def consistency(answers: Votes | Ratings, *, seed: int = 0, replicates: int = 10
         some = (vote_rows if pairwise else rating_rows)(part, seed=seed, replicates=replicates)
         rows += [Row(name, criterion, stage, result) for name, result in some.statistics.items()]
         details += [{"criterion": criterion, "stage": stage, **detail} for detail in some.details]
+    if isinstance(answers, Ratings) and _has_places(answers):
+        for place in position_effect(answers, seed=seed, replicates=replicates).iter_rows(named=True):
+            slope = Statistic(
+                *(_number(place[key]) for key in ("slope", "low", "high")), place["n"], place["note"] or ""
+            )
+            rows.append(Row("position_slope", place["criterion"], place["stage"], slope))
     notes: dict[str, Any] = {("repeats" if pairwise else "raters"): details}
     lost = int(frame["unmatched"].sum())
     if lost:
         notes["unmatched_repeats"] = lost
     return Consistency(gathered(rows), notes)
+
+
+def _has_places(ratings: Ratings) -> bool:
+    """Whether main ratings know their place in the session and who gave them."""
+    frame = ratings.main.frame.filter(pl.col("kind").is_null() | (pl.col("kind") == "main"))
+    return "position" in frame.columns and bool(
+        (frame["position"].is_not_null() & frame["participant"].is_not_null()).any()
+    )
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def _parts(frame: pl.DataFrame) -> Iterator[tuple[str | None, str | None, pl.DataFrame]]:

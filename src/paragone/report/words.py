@@ -103,6 +103,7 @@ CONSISTENCY = {
     "spearman_brown": "The same for all people (Spearman-Brown)",
     "repeat_correlation": "Correlation with oneself on repeats",
     "repeat_rmse": "Difference from oneself on repeats (RMSE)",
+    "position_slope": "Drift along a session, scale units a trial",
     "between_spearman": "Spearman between two people, median",
     "between_kendall": "Kendall's tau-b between two people, median",
     "repeat_kappa": "Cohen's kappa with oneself on repeats",
