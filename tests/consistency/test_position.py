@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from paragone.benchmark import Benchmark
+from paragone.consistency import consistency
 from paragone.consistency.position import position_effect
 from paragone.design import RatingStage, Study, plan
 from paragone.errors import BadInput, TooFew

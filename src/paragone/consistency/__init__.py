@@ -2,7 +2,8 @@
 
 `consistency(votes)` gives Cohen's kappa on repeats, agreement between people on shared pairs and the share of left
 answers; `consistency(ratings)` gives intraclass correlations, Krippendorff's alpha, split halves, repeats and
-correlations between raters, and the drift along a session where places are known (`position_effect`). Both give one row per statistic, criterion and stage.
+correlations between raters, and the drift along a session where places are known (`position_effect`). Both give one
+row per statistic, criterion and stage.
 """
 
 from .measure import consistency

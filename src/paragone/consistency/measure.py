@@ -72,9 +72,8 @@ def consistency(answers: Votes | Ratings, *, seed: int = 0, replicates: int = 10
         details += [{"criterion": criterion, "stage": stage, **detail} for detail in some.details]
     if isinstance(answers, Ratings) and _has_places(answers):
         for place in position_effect(answers, seed=seed, replicates=replicates).iter_rows(named=True):
-            slope = Statistic(
-                *(_number(place[key]) for key in ("slope", "low", "high")), place["n"], place["note"] or ""
-            )
+            value, low, high = (_number(place[key]) for key in ("slope", "low", "high"))
+            slope = Statistic(value, low, high, place["n"], place["note"] or "")
             rows.append(Row("position_slope", place["criterion"], place["stage"], slope))
     notes: dict[str, Any] = {("repeats" if pairwise else "raters"): details}
     lost = int(frame["unmatched"].sum())
