@@ -21,7 +21,7 @@ __all__ = ["Cost", "cost", "exposures", "islands"]
 
 Ints = NDArray[np.int64]
 
-_LARGEST = 50_000_000  # our choice: counts of cells on sheets that are kept at most
+_LARGEST = 10_000_000  # our choice: counts of cells on sheets that are kept at most
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,17 @@ class Cost:
     """The bill of a plan."""
 
     frame: pl.DataFrame
-    """One row per stage: stage, sheets, comparisons (main and repeat trials), checks, trials (on the longest sheet, all
-    kinds), minutes (of the longest sheet, breaks aside), recruit (people to invite so that the sheets are filled
-    after screening), islands (parts that the stage alone leaves the items in; null for ratings), survives (whether these
-    parts stay whole whichever `missing` sheets are missing: proved, open or broken, as in `Survival`; null for ratings),
-    missing (5 % of the sheets, at least one)."""
+    """One row per stage, of an adaptive one for what has been dealt so far: stage, sheets, comparisons (main and repeat
+    trials), checks, trials (on the longest sheet, all kinds), minutes (of the longest sheet, breaks aside), recruit
+    (people to invite so that the sheets are filled after screening), islands (parts that the stage alone leaves the items
+    in; null for ratings), survives (whether these parts stay whole whichever `missing` sheets are missing: proved, open
+    or broken, as in `Survival`; null for ratings), missing (5 % of the sheets, at least one)."""
     exposures: pl.DataFrame
     """One row per stage and pair of factors (`compare` x each of `group`, and the item itself): stage, what, cells,
     least, mean, most, spread (largest distance from the mean as a share of it), missing (5 % of the stage's sheets, at
     least one), worst (the same distance in what is left, for each cell the worst choice of up to so many sheets: exact),
     possible (the least that `worst` could be, since a sheet shows a cell a whole number of times). The last two are NaN
-    where nothing would be left, or there are more than 50 million counts of cells on sheets.
+    where nothing would be left, or there are more than ten million counts of cells on sheets.
 
     A plan aims at a spread within 5 %, or 1 showing, and a worst within 10 % for cells of two factors. Where a cell is
     shown on few sheets `possible` is beyond that: an item shown 20 times loses a tenth of them with any two sheets."""

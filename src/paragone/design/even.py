@@ -20,7 +20,7 @@ _NEAR = 6  # our choice: sheets apart between which slots are exchanged, so that
 _ROUNDS = 600  # our choice: rounds of exchanges, one a sheet and round, at most; of large plans fewer
 _WORK = 2_500_000  # our choice: slots x rounds that are looked at; about a second
 _STILL = 3 * _NEAR  # rounds without an exchange after which none is to be expected
-_LARGEST = 50_000_000  # our choice: counts (sheets x cells) that are kept at most
+_LARGEST = 10_000_000  # our choice: counts (sheets x cells) that are kept at most
 
 
 def exposure_cells(

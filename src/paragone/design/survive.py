@@ -22,6 +22,7 @@ Ints = NDArray[np.int64]
 
 _EVERY_CHOICE = 400  # our choice: choices of missing sheets up to which each is looked at
 _LARGEST = 3_000  # our choice: items of a part up to which its eigenvalues are computed
+_SEARCHED = 20_000_000  # our choice: items x sheets up to which a weak cut is looked for; 160 MB
 _STARTS = 100  # our choice: items from which a weak cut is looked for
 _GROWN = 12  # our choice: items up to which such a cut grows
 
@@ -87,6 +88,8 @@ def survives(n: int, a: Ints, b: Ints, sheet: Ints, n_sheets: int, missing: int)
     if all(_cuts_wide(pairs, items, missing) for items in groups):
         how = "every cut is wider than what so many sheets can take, by the second eigenvalue of the Laplacian"
         return Survival(missing, n_sheets, "proved", how)
+    if n * n_sheets > _SEARCHED:
+        return Survival(missing, n_sheets, "open", "too many items and sheets for a search")
     found = _narrow_cut(pairs, groups, missing)
     if found:
         return Survival(missing, n_sheets, "broken", "found by a greedy search for narrow cuts", found)
