@@ -42,6 +42,15 @@ def test_broken_versions_are_made_beside_the_pictures_and_never_taken_for_result
     assert pl.read_csv("items.csv").height == 14
 
 
+def test_broken_versions_are_made_in_a_folder_that_is_not_there_yet(cli: Cli, here: Path) -> None:
+    draw(here)
+    pattern = "{method}/{content}_{style}.png"
+    said = cli("new", "bench", "--root", "results", "--images", pattern, "--criteria", "overall", "--broken", "6")
+    assert said.code == 0, said.err
+    assert len(list(Path("bench/checks").glob("*.png"))) == 6
+    assert cli("check", "bench").code == 0
+
+
 def test_the_grid_comes_as_json_with_the_cells_that_are_empty(cli: Cli, here: Path) -> None:
     draw(here)
     Path("results/beta/boat_ink.png").unlink()

@@ -64,6 +64,7 @@ def new_folder(
         references=references,
         name=name or folder.resolve().name,
     )
+    folder.mkdir(parents=True, exist_ok=True)  # paths such as bench/../results lead nowhere while bench is missing
     moved = with_broken(_moved(made, folder), broken)
     moved.write(folder)
     return moved, coverage(moved)

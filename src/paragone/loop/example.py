@@ -36,8 +36,10 @@ participants = 24
 trials = 12                                  # comparisons a participant answers, repeats among them
 checks = 2                                   # trials with a known answer, beside them
 checks_needed = 2                            # right answers needed to be kept
-check = "instructed"                         # the page says which side to choose
+check = "auto"                               # a broken picture where `paragone new --broken` made some; else the page
+                                             # says which side to choose, as it does with "instructed"
 repeats = 2                                  # comparisons asked twice, for consistency
+break_seconds = 0                            # rest in the middle, for longer sheets; left out: 60
 
 [[stage]]                                    # then: pairs across groups join all pictures on one scale
 kind = "pairs"
@@ -49,8 +51,9 @@ participants = 24
 trials = 12
 checks = 2
 checks_needed = 2
-check = "instructed"
+check = "auto"
 repeats = 2
+break_seconds = 0
 
 # Instead of pairs, or after them: one picture at a time, rated on a scale.
 # [[stage]]
@@ -64,6 +67,6 @@ repeats = 2
 # stabilising = 3                            # ratings at the start that do not count
 # checks = 2
 # checks_needed = 2
-# check = "instructed"
+# check = "auto"
 # repeats = 2
 """
