@@ -43,13 +43,15 @@ def visit(browser: Any) -> Iterator[Callable[..., Visitor]]:
     with ExitStack() as stack:
         visitors: list[Visitor] = []
 
-        def opened(study: FakeStudy, *, at: str = "/", **context: Any) -> Visitor:
+        def opened(study: FakeStudy, *, at: str = "/", clock: bool = False, **context: Any) -> Visitor:
             origin = stack.enter_context(serving(study))
             context = {"viewport": {"width": 1440, "height": 900}, **context}
             made = browser.new_context(**context)
             stack.callback(made.close)
             visitor = Visitor(made.new_page(), study, origin)
             visitors.append(visitor)
+            if clock:
+                visitor.page.clock.install()
             visitor.page.goto(origin + at)
             return visitor
 

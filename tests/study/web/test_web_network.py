@@ -124,15 +124,16 @@ def test_an_answer_that_the_server_will_never_take_does_not_hold_up_the_others(v
     who.network_faults_wanted = True
     _answer(who, "1")
     who.until(lambda: study.refuse == [], "the refusal")
-    for _ in range(2):  # the refused trial is asked again
-        trial = who.until(lambda: who.trial().get("trial"), "a trial")
-        who.page.keyboard.press("2")
-        who.until(lambda trial=trial: who.data().get("trial") != trial or who.data()["phase"] == "done", "the next")
-    if who.data()["phase"] != "done":
-        who.trial()
-        who.page.keyboard.press("2")
+    onset = None
+    while who.data()["phase"] != "done":  # the refused trial is asked again
+        data = who.data()
+        if data.get("onset") not in (None, onset):
+            onset = data["onset"]
+            who.page.wait_for_timeout(170)
+            who.page.keyboard.press("2")
+        who.page.wait_for_timeout(20)
     who.phase("done")
-    assert list(who.answered().values()) == ["right", "right"]
+    assert sorted(who.answered().items()) == [((trial, "overall"), "right") for trial in study.trials]
 
 
 def test_the_code_comes_only_when_the_server_has_every_answer(visit: Visit) -> None:
@@ -246,3 +247,50 @@ def test_a_framed_page_works_without_cookies_and_offers_a_tab_of_its_own(visit: 
     new.page.keyboard.press("1")
     new.trial(study.trials[1])
     assert frame.locator("body").get_attribute("data-phase") == "replaced"
+
+
+def test_a_paused_study_goes_on_by_itself(visit: Visit) -> None:
+    study = _study()
+    study.forced = "paused"
+    who = visit(study, clock=True)
+    who.phase("paused")
+    asked = len(study.requests)
+    for _ in range(3):  # it asks again and again
+        who.page.clock.fast_forward(16_000)
+        who.until(lambda before=asked: len(study.requests) > before, "another question")
+        asked = len(study.requests)
+    study.forced = None
+    who.page.clock.fast_forward(16_000)
+    who.phase("trial")
+
+
+def test_a_tab_that_learns_from_the_state_that_it_was_replaced_can_take_over(visit: Visit) -> None:
+    study = _study()
+    study.forced = "paused"
+    who = visit(study, clock=True)
+    who.network_faults_wanted = True
+    who.phase("paused")
+    study.token = "token-77"
+    who.page.clock.fast_forward(16_000)
+    who.phase("replaced")
+    study.forced = None
+    who.press("Go on here")
+    who.phase("trial")
+
+
+def test_where_nothing_is_loaded_ahead_the_page_waits_calmly(visit: Visit) -> None:
+    study = _study(n=5)
+    who = visit(study)
+    who.trial(study.trials[0])
+    who.until(
+        lambda: sum(path.startswith("/i/") for _, _, path in study.requests) >= 12, "the next two trials' pictures"
+    )
+    who.network_faults_wanted = True
+    who.page.context.set_offline(True)
+    _answer(who, "1", "1", "1")
+    who.page.get_by_text("Your answers are kept here", exact=False).first.wait_for()
+    who.until(lambda: who.page.locator("main h1").inner_text() == "One moment, please", "the waiting page")
+    who.page.context.set_offline(False)
+    _answer(who, "1", "1", first=3)
+    who.phase("done")
+    assert len(study.posts) == 5

@@ -151,7 +151,7 @@ def test_grades_are_chosen_by_digit_or_click(visit: Visit) -> None:
     assert [text.split()[-1] for text in grades.all_inner_texts()] == ["Excellent", "Good", "Fair", "Poor", "Bad"]
     assert who.button("Next").is_disabled()
     who.page.keyboard.press("4")
-    assert who.page.get_by_label("Good").is_checked()
+    assert who.page.get_by_role("radio", name="Good").is_checked()
     who.page.keyboard.press("Enter")
     who.trial(study.trials[1])
     grades.filter(has_text="Bad").click()

@@ -16,8 +16,9 @@ __all__ = ["sent"]
 
 _COMMENT = re.compile(r"^\s*(?://.*|/\*[\s\S]*?\*/)\n|\s+// .*$", re.MULTILINE)
 _WORDS = re.compile(r"""("(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|/\S*/)""")  # strings, and whatever stands between slashes
-_BLANKS = re.compile(r"\s*([=<>?:,;(){}|&*])\s*")
-_ENDS = re.compile(r"(?<=[,;{(\[])\n|,?\n(?=[\])}])")
+_SIGNS = re.compile(r"(?<=[\w)\]]) ([-+*/%]=?|[!=]==|\?\?) (?=[\w(\[!])")  # between two values, so + never meets ++
+_BLANKS = re.compile(r"\s*([=<>?:,;(){}|&*\[\]])\s*")
+_ENDS = re.compile(r"(?<=[,;{(\[>|&?:=])\n|,?\n(?=[\])}])|\n(?=[?:&|.])")  # where a line cannot end a statement
 
 
 @lru_cache(maxsize=32)
@@ -45,6 +46,8 @@ def sent(name: str) -> bytes:
 
 
 def _tight(line: str) -> str:
-    """A line of a script without blanks around signs; + and - keep theirs, and so does what is in quotes."""
+    """A line of a script without blanks around signs; what is in quotes keeps its own."""
     parts = _WORDS.split(line.strip())
-    return "".join(part if n % 2 else _BLANKS.sub(r"\1", part) for n, part in enumerate(parts))
+    return "".join(
+        part if n % 2 else _BLANKS.sub(r"\1", _SIGNS.sub(r"\1", part)).strip() for n, part in enumerate(parts)
+    )

@@ -50,6 +50,7 @@ export const onKey = (act) =>
 export function fill(page, ...nodes) {
 	dataset.page = page;
 	main.replaceChildren(...h("p", nodes).childNodes);
+	$("#page h1").id = "head"; // names the group that gets the focus
 	main.focus({ preventScroll: true });
 }
 export const sheet = (head, ...nodes) => fill("sheet", h("div.sheet", h("h1", head), nodes));

@@ -71,9 +71,9 @@ async function tutorial(state, at = 0) {
 		),
 	]);
 	if (!question) tell();
-	const place = () => layout(root, shots);
-	if (shots[0]) place();
-	if (shots[0]) on(window, "resize", place);
+	if (!shots[0]) return;
+	layout(root, shots);
+	on(window, "resize", () => layout(root, shots));
 }
 
 /** One question after another, told at once whether it was right; the server decides what follows an attempt. */
@@ -106,17 +106,25 @@ function ready({ ready: { head, text }, device: needs, trials }) {
 
 /** By the server's seconds; this clock only counts them down. */
 function pause(state) {
-	const end = Date.now() + state.break.seconds * 1000;
+	prepare(state.trials ?? []);
 	const left = h("p.left", { role: "timer" });
 	const over = live();
 	const next = onward(() => step("break"));
 	sheet(t("head.break"), p("break.text"), left, over, next);
+	next.firstChild.disabled = true;
+	countdown(state.break.seconds, left, "break.left", () => {
+		next.firstChild.disabled = false;
+		left.textContent = "";
+		over.textContent = t("break.over");
+	});
+}
+/** Tell the seconds that are left; then do something. */
+function countdown(from, left, key, over) {
+	const end = Date.now() + from * 1000;
 	const count = () => {
 		const seconds = Math.ceil((end - Date.now()) / 1000);
-		next.firstChild.disabled = seconds > 0;
-		left.textContent = seconds > 0 ? t("break.left", { seconds }) : "";
-		if (seconds > 0) retry(0.25, count);
-		else over.textContent = t("break.over");
+		left.textContent = t(key, { seconds });
+		seconds > 0 ? retry(0.25, count) : over();
 	};
 	count();
 }
@@ -149,7 +157,7 @@ async function finish(state) {
 	go(end.phase ? end : { ...state, phase: "done", done: end });
 }
 
-function done({ phase, done: { text, code, redirect, form: back, next }, study, session, participant: name }) {
+function done({ done: { text, code, redirect, form: back, next }, study, session, participant: name }) {
 	const shown = h("output.code", code ?? "");
 	const copy = button("copy", async () => {
 		getSelection().selectAllChildren(shown);
@@ -171,18 +179,12 @@ function done({ phase, done: { text, code, redirect, form: back, next }, study, 
 
 /** On the one machine of a lab: the start page for the next person, by a button or after a while. Nothing of this one stays. */
 function handOver() {
-	const end = Date.now() + 60000;
 	const left = h("p", { role: "timer" });
 	const leave = () => {
 		sessionStorage.clear();
 		location.replace("/");
 	};
-	const count = () => {
-		const seconds = Math.ceil((end - Date.now()) / 1000);
-		left.textContent = t("lab.left", { seconds });
-		seconds > 0 ? retry(0.5, count) : leave();
-	};
-	count();
+	countdown(60, left, "lab.left", leave);
 	return [p("lab.thanks"), onward(leave, "next-person"), left];
 }
 

@@ -138,7 +138,7 @@ export async function stageOf(trial) {
 	clearTimeout(late);
 	await sleep(BLANK - load);
 	if (signal.aborted) return new Promise(() => {});
-	status();
+	if (load > 1000) status();
 	let root, measured, onset, then;
 	const frame = () => new Promise(requestAnimationFrame);
 	const stage = { shots };

@@ -1,5 +1,5 @@
 // The study in the browser: opens the session, shows the page of the phase that the server names, tells when it waits.
-import { $, bar, button, dataset, fresh, h, main, now, paragraphs, sheet, speak, status, t, uuid } from "./dom.js";
+import { $, bar, button, dataset, fresh, h, main, now, p, sheet, speak, status, t, uuid } from "./dom.js";
 import { call, open, remember, token } from "./net.js";
 import * as outbox from "./outbox.js";
 import { PAGES } from "./pages.js";
@@ -32,10 +32,14 @@ export async function refresh(query = "", afresh = Boolean(query)) {
 	for (asking = true; again; go(await guarded(call(`/api/state${query}`)), afresh)) again = false;
 	asking = false;
 }
-/** Do something after some seconds, unless another page comes before. */
-export function retry(seconds, act = refresh) {
+/** Do something after some seconds, unless another page comes before; left out: ask again, and so on. */
+export function retry(seconds, act) {
 	clearTimeout(timer);
-	timer = setTimeout(() => act(), seconds * 1000);
+	const look = () => {
+		refresh();
+		retry(seconds);
+	};
+	timer = setTimeout(act ?? look, seconds * 1000);
 }
 
 /** Show what a state says; what is on the page stays where nothing has changed. */
@@ -52,8 +56,8 @@ export function go(next, afresh) {
 	dataset.phase = phase;
 	document.documentElement.lang = study.language;
 	document.title = study.title;
-	const where = [study.title, session?.of > 1 && t("session", { n: session.number, m: session.of }), study.preview && t("preview")];
-	$("#where").textContent = where.filter(Boolean).join(" · ");
+	const sitting = session.of > 1 && t("session", { n: session.number, m: session.of });
+	$("#where").textContent = [study.title, sitting, study.preview && t("preview")].filter(Boolean).join(" · ");
 	$("#bar").hidden = phase !== "trial";
 	if (phase !== "trial") $("#count").textContent = "";
 	status();
@@ -70,14 +74,15 @@ export function progress(done) {
 	$("#count").textContent = words;
 }
 
-export const calm = () => sheet("", h("p", t(navigator.onLine ? "retry" : "offline"), { role: "status" }));
+export const calm = () => sheet(t("head.error"), p(navigator.onLine ? "retry" : "offline"));
 
 /** Nothing more happens here until a button is pressed. */
 function stop(phase, words, act, key) {
 	fresh();
 	stopped = true;
+	asking = false;
 	dataset.phase = phase;
-	sheet(t("head.error"), paragraphs(words), bar(button(key, act, ".main")));
+	sheet(t("head.error"), h("p", words), bar(button(key, act, ".main")));
 }
 function replaced() {
 	stop("replaced", t("replaced"), async () => {
@@ -104,10 +109,11 @@ function gate() {
 	const [width, height] = [innerWidth, innerHeight];
 	const small = !stopped && (width < min_width || height < min_height);
 	main.hidden = main.inert = small;
-	const key = Math.max(screen.width, screen.height) < min_width ? "phone" : "size";
-	const words = () => [h("h1", t("head.device")), h("p", t(`device.${key}`, { width, height, min_width, min_height }))];
 	$("#gate").hidden = !small;
-	$("#gate").replaceChildren(...(small ? words() : []));
+	if (!small) return;
+	const key = Math.max(screen.width, screen.height) < min_width ? "phone" : "size";
+	const words = p(`device.${key}`, { width, height, min_width, min_height });
+	$("#gate").replaceChildren(h("h1", t("head.device")), words, outerWidth > 1.1 * width ? p("device.zoom") : "");
 }
 
 /** Other tabs that carry the same token (this tab was duplicated) end when this one says it. */
