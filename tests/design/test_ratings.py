@@ -126,7 +126,7 @@ def test_minutes_are_a_number_above_0(minutes: float) -> None:
     st.sampled_from([0, 2, 3]),  # one broken version alone cannot keep away from its item on so short a sheet
     st.integers(0, 999),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_no_item_is_rated_twice_in_a_row(
     grid_benchmark: Maker, items: int, sessions: int, stabilising: int, checks: int, broken: int, seed: int
 ) -> None:

@@ -64,7 +64,7 @@ def test_only_the_first_wave_is_dealt_before_the_study(grid_benchmark: Maker) ->
     st.booleans(),
     st.integers(0, 9999),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_a_wave_keeps_the_rules_of_a_plan(
     grid_benchmark: Maker, pairs: str, sheets: int, broken: int, known: bool, seed: int
 ) -> None:
@@ -126,7 +126,7 @@ def test_what_is_unsure_is_asked_more(grid_benchmark: Maker) -> None:
 
 
 @given(st.integers(0, 999), st.sampled_from([0.1, 0.25, 0.5]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_no_item_stays_behind_the_mean_by_more_than_the_stated_share(
     grid_benchmark: Maker, seed: int, below: float
 ) -> None:
