@@ -62,7 +62,9 @@ def test_sheets_that_hold_a_plan_together_are_told(grid_benchmark: Maker) -> Non
     assert bill.survival.verdict == "broken"
     assert "a part falls apart without some 1 of 2 sheets (found by looking at every choice)" in bill.text
     alone = Study(stage=[PairStage(pairs="any", participants=1, trials=30, repeats=0, shared=0)])
-    assert "missing" not in cost(plan(benchmark, alone), benchmark, alone).text.splitlines()[1]
+    told = cost(plan(benchmark, alone), benchmark, alone)
+    assert "missing" not in told.text.splitlines()[1]
+    assert told.exposures["worst"].to_list() == [None]
 
 
 def test_an_unknown_factor_has_no_exposure(grid_benchmark: Maker) -> None:

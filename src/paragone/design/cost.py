@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -38,7 +40,7 @@ class Cost:
     """One row per stage and pair of factors (`compare` x each of `group`, and the item itself): stage, what, cells,
     least, mean, most, spread (largest distance from the mean as a share of it), missing (5 % of the stage's sheets, at
     least one), worst (the same distance in what is left, for each cell the worst choice of up to so many sheets: exact),
-    possible (the least that `worst` could be, since a sheet shows a cell a whole number of times). The last two are NaN
+    possible (the least that `worst` could be, since a sheet shows a cell a whole number of times). The last two are null
     where nothing would be left, or there are more than ten million counts of cells on sheets.
 
     A plan aims at a spread within 5 %, or 1 showing, and a worst within 10 % for cells of two factors. Where a cell is
@@ -74,8 +76,8 @@ def _in_parts(islands: int) -> str:
     return f"{islands} connected part{'s' * (islands != 1)}"
 
 
-def _when_missing(row: dict[str, float]) -> str:
-    if math.isnan(row["worst"]):
+def _when_missing(row: Mapping[str, Any]) -> str:
+    if row["worst"] is None:
         return ""
     sheets = f"sheet{'s' * (row['missing'] != 1)}"
     least = "" if row["worst"] <= 0.1 else f", where {100 * row['possible']:.1f} % is the least possible"
@@ -125,7 +127,8 @@ def cost(plan: Plan, benchmark: Benchmark, study: Study) -> Cost:
         for what in cells:
             factors = what.split(" x ") if what != "item" else ["item"]
             shown.append({"stage": name, "what": what, **_spread(plan, benchmark, factors, name, sheets)})
-    return Cost(pl.DataFrame(rows), pl.DataFrame(shown), islands(plan, benchmark), _survival(plan, benchmark))
+    table = pl.DataFrame(shown).with_columns(pl.col("spread", "worst", "possible").fill_nan(None))
+    return Cost(pl.DataFrame(rows), table, islands(plan, benchmark), _survival(plan, benchmark))
 
 
 def _spread(plan: Plan, benchmark: Benchmark, factors: list[str], stage: str, sheets: int) -> dict[str, float]:
