@@ -64,10 +64,16 @@ class Somebody:
 
     def until(self, holds: Callable[[dict[str, Any]], Any], what: str = "") -> dict[str, Any]:
         """Wait until the page is as wanted."""
-        end, seen = time.monotonic() + _PATIENCE, {}
+        from playwright.sync_api import Error
+
+        end, seen = time.monotonic() + _PATIENCE, dict[str, Any]()
         while time.monotonic() < end:
-            seen = self.look()
-            if holds(seen):
+            try:
+                seen = self.look()
+            except Error as error:
+                if "context was destroyed" not in str(error):  # one page makes room for the next
+                    raise
+            if "phase" in seen and holds(seen):
                 return seen
             self.page.wait_for_timeout(15)
         raise AssertionError(f"waited in vain for {what}; the page says {seen}")
@@ -257,6 +263,16 @@ class Somebody:
         self.phase("questionnaire")
         self.press("Send")
 
+    def tab_to(self, selector: str, nth: int = 0) -> None:
+        """Press Tab until something has the focus."""
+        wanted = self.page.locator(f"main {selector}").nth(nth)
+        wanted.wait_for()
+        for _ in range(60):
+            if wanted.evaluate("one => one === document.activeElement"):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"no way by Tab to {selector}")
+
     def code(self) -> str:
         """The completion code."""
         self.phase("done")
@@ -275,7 +291,7 @@ def slide(slider: Any, value: float, *, by: str) -> None:
     """Set a vertical slider from 0 to 5 by 0.1."""
     if by == "mouse":
         box = slider.bounding_box()
-        slider.click(position={"x": box["width"] / 2, "y": box["height"] * (1 - value / 5)})
+        slider.click(position={"x": box["width"] / 2, "y": 2 + (box["height"] - 4) * (1 - value / 5)})
     else:
         slider.focus()
     for _ in range(60):

@@ -163,55 +163,44 @@ def test_the_whole_study_goes_by_keyboard_alone(tmp_path: Path, window: Window) 
         press = who.page.keyboard.press
         who.phase("consent")
         for box in range(2):
-            tab_to(who, "input[type=checkbox]", nth=box)
+            who.tab_to("input[type=checkbox]", nth=box)
             press("Space")
-        tab_to(who, "button[type=submit]")
+        who.tab_to("button[type=submit]")
         press("Enter")
         for phase in ("device", "instructions"):
             who.phase(phase)
-            tab_to(who, ".main")
+            who.tab_to(".main")
             press("Enter")
         who.sit()
         seen = who.phase("tutorial")
         while seen["phase"] == "tutorial":
             card = seen["card"]
             if who.page.locator("main [data-side]").count():
-                tab_to(who, "[data-side=left]")
+                who.tab_to("[data-side=left]")
                 press("Enter")
-            tab_to(who, ".main")
+            who.tab_to(".main")
             press("Enter")
             seen = who.until(
                 lambda new, card=card: new["ready"] and (new["phase"] != "tutorial" or new["card"] != card), "a card"
             )
-        tab_to(who, ".main")
+        who.tab_to(".main")
         press("Enter")
         while who.phase_or_question("training", "ready")["phase"] == "training":
             who.train_once(by="key")
         who.phase("ready")
-        tab_to(who, ".main")
+        who.tab_to(".main")
         press("Enter")
         who.phase("trial")
         assert who.trials(by="key")["phase"] == "break"
         who.until(lambda _: who.page.locator("main .main").is_enabled(), "the end of the break")
-        tab_to(who, ".main")
+        who.tab_to(".main")
         press("Enter")
         who.phase("trial")
         assert who.trials(by="key")["phase"] == "questionnaire"
-        tab_to(who, "button[type=submit]")
+        who.tab_to("button[type=submit]")
         press("Enter")
         assert len(who.code()) == 8
         assert {json.loads(str(body))["input"] for (body,) in here.rows("SELECT body FROM answer")} == {"key"}
-
-
-def tab_to(who: Somebody, selector: str, nth: int = 0) -> None:
-    """Press Tab until something has the focus."""
-    wanted = who.page.locator(f"main {selector}").nth(nth)
-    wanted.wait_for()
-    for _ in range(40):
-        if wanted.evaluate("one => one === document.activeElement"):
-            return
-        who.page.keyboard.press("Tab")
-    raise AssertionError(f"no way by Tab to {selector}")
 
 
 def test_a_telephone_is_refused_politely_and_a_computer_goes_on(tmp_path: Path, window: Window) -> None:
