@@ -176,7 +176,7 @@ def test_the_whole_study_goes_by_keyboard_alone(tmp_path: Path, window: Window) 
 @pytest.mark.slow
 def test_a_session_of_the_published_length_goes_by_keyboard(tmp_path: Path, window: Window) -> None:
     cut = {"participants = 22": "participants = 1", "sessions = 5": "sessions = 1", "plates = 4": "plates = 2"}
-    with served_folder(ratings_folder(tmp_path / "study", cut, items=216, side=96)) as here:
+    with served_folder(ratings_folder(tmp_path / "study", cut, items=216, side=128)) as here:
         lab_code(here, CODE)
         who = window(here, fast=True)
         _enter(who)
