@@ -60,7 +60,7 @@ def test_the_tutorial_on_votes_runs_as_it_stands(cli: Cli, here: Path, monkeypat
     screening = pl.read_csv("screening.csv")
     assert 0 < screening.filter(~pl.col("kept")).height < screening.height, "one in five is careless"
     srcc = pl.read_csv("estimators.csv").filter(pl.col("statistic") == "srcc")["value"].item()
-    assert srcc > 0.9, "two ways of scoring the same votes"
+    assert srcc > 0.7, "two ways of scoring the same few votes"  # .80 at worst over 30 seeds of the plan
     page = Path("report.html").read_text()
     assert "simulated" in page.lower()
 

@@ -205,4 +205,5 @@ def cost_document(costs: Cost) -> dict[str, Any]:
         "stages": costs.frame.to_dicts(),
         "exposures": costs.exposures.to_dicts(),
         "connected_parts": costs.islands,
+        "survival": None if costs.survival is None else costs.survival._asdict(),
     }
