@@ -110,6 +110,18 @@ def test_no_page_is_wider_than_its_window(chromium: Any, address: str, width: in
         assert said == []
 
 
+def test_what_can_be_done_about_a_sheet_and_why_somebody_deserves_a_look_is_in_sight(chromium: Any, address: str) -> None:
+    with _at_desk(chromium, address, viewport={"width": 1280, "height": 900}) as (page, _):
+        page.goto(f"{address}/admin/people")
+        hidden = "[...document.querySelectorAll('.scroll')].map(box => box.scrollWidth - box.clientWidth)"
+        assert page.evaluate(hidden) == [0]
+        page.goto(f"{address}/admin/sheets")
+        acts = page.locator("[data-live=rows] .act")
+        assert acts.count() > 0
+        ends = [box["x"] + box["width"] for box in (one.bounding_box() for one in acts.all()) if box]
+        assert max(ends) <= 1280
+
+
 def test_everything_works_without_script(chromium: Any, address: str, still: Desk) -> None:
     with _at_desk(chromium, address, java_script_enabled=False) as (page, _):
         page.goto(f"{address}/admin/people/p-0007")
