@@ -3,7 +3,7 @@ import { $, bar, button, fresh, h, main, on, p, paragraphs, rich, sheet, sleep, 
 import { call } from "./net.js";
 import { queue, run } from "./outbox.js";
 import { layout, pane, prepare, shotsOf } from "./stage.js";
-import { fullScreen, go, guarded, refresh, retry, step } from "./study.js";
+import { fullScreen, go, refresh, retry, step } from "./study.js";
 import { ask } from "./trials.js";
 
 const parts = (list) => list.map(({ head, text }) => [h("h2", head), paragraphs(text)]);

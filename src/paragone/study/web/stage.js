@@ -1,7 +1,8 @@
 // One trial on the page: its pictures decoded before they are needed, shown in whole device pixels, all at once.
 import { button, dataset, fill, fresh, h, main, now, on, onKey, sleep, status, t } from "./dom.js";
 import { later, picture, rest } from "./net.js";
-import { pictureFailed, shown } from "./study.js";
+import { pictureFailed } from "./study.js";
+import { shown } from "./trials.js";
 
 const BLANK = 250; // ms of grey between two trials
 const GUARD = 150; // ms after the onset in which a key that was meant for the last trial is not taken

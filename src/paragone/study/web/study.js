@@ -1,14 +1,12 @@
 // The study in the browser: opens the session, shows the page of the phase that the server names, tells when it waits.
-import { $, bar, button, dataset, fresh, h, main, now, p, sheet, speak, status, t, uuid } from "./dom.js";
+import { $, bar, button, dataset, fresh, h, main, p, sheet, speak, status, t, uuid } from "./dom.js";
 import { call, open, remember, token } from "./net.js";
 import * as outbox from "./outbox.js";
 import { PAGES } from "./pages.js";
 import * as trials from "./trials.js";
 
-const LATE = 2500; // ms after which answers that wait are spoken of
 let state, timer;
 let stopped; // by another tab, or a fault
-export const { shown } = trials;
 
 /** Wait for what talks to the server; tell the person where that cannot go on. */
 export const guarded = (talk) =>
@@ -113,21 +111,19 @@ function gate() {
 	if (!small) return;
 	const key = Math.max(screen.width, screen.height) < min_width ? "phone" : "size";
 	const words = p(`device.${key}`, { width, height, min_width, min_height });
-	$("#gate").replaceChildren(h("h1", t("head.device")), words, outerWidth > 1.1 * width ? p("device.zoom") : "");
+	$("#gate").replaceChildren(h("h1", t("head.device")), words, key === "size" && outerWidth > 1.1 * width ? p("device.zoom") : "");
 }
 
 /** Other tabs that carry the same token (this tab was duplicated) end when this one says it. */
 const channel = new BroadcastChannel("paragone");
 const announce = () => channel.postMessage(token);
 
-/** Speak of answers that wait, once they are late. */
-let since, told;
+/** Speak of answers that wait, once the first of them has been tried in vain. */
+let told;
 function changed(tries) {
 	const n = (dataset.waiting = outbox.queue.length);
-	if (!n && told) status("saved");
-	if (!n) return (since = told = null);
-	since ??= now();
-	told ||= tries > 1 || now() - since > LATE;
+	if (told && !n) status("saved");
+	told = n && (told || tries);
 	if (told) status(navigator.onLine ? "saving" : "offline", { n });
 }
 
