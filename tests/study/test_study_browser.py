@@ -115,6 +115,17 @@ def test_a_server_that_runs_already_is_walked_with_the_key_of_its_folder(tmp_pat
 
 
 @pytest.mark.browser
+@pytest.mark.slow
+def test_a_break_longer_than_a_browser_waits_for_a_button_is_waited_for(tmp_path: Path) -> None:
+    needed()
+    folder = study_folder(tmp_path / "study", PAIRS.replace("break_seconds = 30", "break_seconds = 34"))
+    keys = read_keys(folder / "study.key")
+    with served_folder(folder, keys=keys) as here:
+        made = walk_folder(folder, 1, url=here.address)
+        assert [(one["participant"], one["phase"]) for one in made["participants"]] == [("sim-0001", "done")]
+
+
+@pytest.mark.browser
 def test_simulated_participants_take_no_sheets_that_people_are_on(tmp_path: Path) -> None:
     needed()
     folder = study_folder(tmp_path / "study")

@@ -326,9 +326,11 @@ class _Visitor:
 
     async def _break(self) -> None:
         state = await self.page.evaluate(_STATE)
-        await self._pass(float(state.get("break", {}).get("seconds", 0.0)) + 0.1)
-        button = self.page.locator("main .main")
-        await button.click()  # waits until it may be pressed
+        seconds = float(state.get("break", {}).get("seconds", 0.0)) + 0.1
+        await self._pass(seconds)
+        await self.page.locator("main .main").click(
+            timeout=(seconds + _PATIENCE) * 1000
+        )  # waits until it may be pressed
         await self._until(lambda look: look["phase"] != "break")
 
     async def _next_session(self) -> bool:
