@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,6 +99,42 @@ def test_a_bad_setting_is_refused_in_one_line(tmp_path: Path, old: str, new: str
         read(tmp_path, GOOD.replace(old, new, 1))
     assert caught.value.message.startswith("study.toml: ")
     assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[pages]\nlanguages = ["en", "de", "en"]', "pages.languages: 'en' stands twice"),
+        ('[pages]\nshow = ["prompt", "prompt"]', "pages.show: 'prompt' stands twice"),
+        ('[pages]\ndistortions = ["blur", "blur"]', "pages.distortions: 'blur' stands twice"),
+        ('[questionnaire]\nask = ["age", "age"]', "questionnaire.ask: 'age' stands twice"),
+        ('[lab]\nvision = ["acuity", "acuity"]', "lab.vision: 'acuity' stands twice"),
+        ('[[stage]]\nkind = "pairs"\ntrials = 9\nparticipants = 1\ngroup = ["a", "a"]', "stage 'pairs': group: 'a' st"),
+        ('[[stage]]\nkind = "ratings"\nparticipants = 1\ngroup = ["a", "a"]', "stage 'ratings': group: 'a' stands"),
+        (
+            '[[stage]]\nkind = "pairs"\ntrials = 9\nparticipants = 1\nreferences = ["a", "a"]',
+            "stage 'pairs': references: 'a' stands twice",
+        ),
+    ],
+)
+def test_a_list_of_names_names_each_thing_once(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(BadConfig, match=re.escape(message)):
+        read(tmp_path, f"{GOOD}\n{text}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[training]\nauto = 51", "training.auto is 51; give a whole number from 0 to 50"),
+        (51 * "[[training.question]]\n", "training.question stands 51 times; give at most 50"),
+        ('[pages]\ndistortions = [""]', "pages.distortions: '' has 0 characters; give 1 to 200"),
+        (f'[pages]\ndistortions = ["{201 * "x"}"]', "has 201 characters; give 1 to 200"),
+        (f"[pages]\ndistortions = {[str(n) for n in range(33)]}", "pages.distortions has 33 words; give at most 32"),
+    ],
+)
+def test_what_a_page_could_not_send_back_is_not_asked(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(BadConfig, match=re.escape(message)):
+        read(tmp_path, f"{GOOD}\n{text}\n")
 
 
 def test_a_study_without_stages_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -104,6 +105,19 @@ def test_without_a_plan_the_next_command_is_named(tmp_path: Path) -> None:
     (folder / "plan.csv").unlink()
     with pytest.raises(NotFound, match="run: paragone plan"):
         freeze(folder)
+
+
+@pytest.mark.parametrize(
+    ("criteria", "said"),
+    [
+        ([""], "criterion '' has 0 characters"),
+        (["x" * 201], "has 201 characters; give it a name of 1 to 200"),
+        ([f"c{number}" for number in range(21)], "a trial asks 21 criteria; a page sends at most 20"),
+    ],
+)
+def test_criteria_that_no_page_could_answer_are_refused(tmp_path: Path, criteria: list[str], said: str) -> None:
+    folder = changed(study_folder(tmp_path / "s", PAIRS), '["content", "style"]', json.dumps(criteria))
+    assert any(said in line for line in lines(folder))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,10 @@ from ..settings import Settings
 
 __all__ = [
     "LANGUAGES",
+    "MOST_CRITERIA",
+    "MOST_LETTERS",
+    "MOST_TICKS",
+    "MOST_TRAINING",
     "OUTCOMES",
     "Consent",
     "Display",
@@ -31,6 +35,7 @@ __all__ = [
     "Training",
     "Tutorial",
     "in_language",
+    "once",
 ]
 
 Text = str | dict[str, str]
@@ -39,6 +44,14 @@ LANGUAGES = ("en", "zh", "de")
 """Languages that have a message file."""
 OUTCOMES = ("completed", "screened-out", "no-consent", "failed-training", "technical")
 """How a participant's visit may end; each has a completion code of its own."""
+MOST_CRITERIA = 20
+"""Most criteria of a trial: a page sends its answers in one request."""
+MOST_LETTERS = 200
+"""Most characters of a name that goes with an answer: a criterion, a distortion."""
+MOST_TICKS = 32
+"""Most tick-boxes under a picture."""
+MOST_TRAINING = 50
+"""Most questions of one training: its answers go in one request."""
 _PLATFORMS = ("open", "lab", "prolific", "connect", "sona", "mturk", "own")
 _ASKED = ("gender", "age", "expertise", "region")
 _TUTORIALS = ("auto", "style-transfer", "text-to-image", "none")
@@ -59,10 +72,24 @@ class Pages(Settings, frozen=True):
     show: list[str] = msgspec.field(default_factory=list)
     """Factor columns of the items whose text is shown beside a rated picture, for example ["prompt"]."""
     distortions: list[str] = msgspec.field(default_factory=list)
-    """Tick-boxes under a rated picture, for example ["blur", "artifact", "unnatural", "mismatch"]; empty: none."""
+    """Tick-boxes under a rated picture, at most 32, for example ["blur", "artifact", "unnatural", "mismatch"]; empty:
+    none."""
 
     def __post_init__(self) -> None:
         _among("pages.languages", self.languages, LANGUAGES)
+        for key in ("languages", "show", "distortions"):
+            once(f"pages.{key}", getattr(self, key))
+        wrong = [word for word in self.distortions if not 1 <= len(word) <= MOST_LETTERS]
+        if wrong:
+            raise BadConfig(
+                f"pages.distortions: '{wrong[0][:20]}' has {len(wrong[0])} characters; give 1 to {MOST_LETTERS}",
+                where="pages.distortions",
+            )
+        if len(self.distortions) > MOST_TICKS:
+            raise BadConfig(
+                f"pages.distortions has {len(self.distortions)} words; give at most {MOST_TICKS}",
+                where="pages.distortions",
+            )
         if not self.languages:
             raise BadConfig("pages.languages is empty; name at least one language", where="pages.languages")
 
@@ -146,15 +173,20 @@ class Training(Settings, frozen=True):
     """Questions that must be answered right before the trials begin: `[training]`."""
 
     auto: int = 3
-    """Questions made from broken versions (or with the answer told), where none are listed, >= 0; 0: no training."""
+    """Questions made from broken versions (or with the answer told), where none are listed, 0 to 50; 0: no training."""
     attempts: int = 3
     """Tries at the whole training, >= 2 as panels ask; then the outcome is failed-training."""
     question: list[Question] = msgspec.field(default_factory=list)
-    """Questions of your own, instead of ours."""
+    """Questions of your own, instead of ours, at most 50."""
 
     def __post_init__(self) -> None:
-        _from("training.auto", self.auto, 0)
+        _from("training.auto", self.auto, 0, MOST_TRAINING)
         _from("training.attempts", self.attempts, 2)
+        if len(self.question) > MOST_TRAINING:
+            raise BadConfig(
+                f"training.question stands {len(self.question)} times; give at most {MOST_TRAINING}",
+                where="training.question",
+            )
 
 
 class Display(Settings, frozen=True):
@@ -189,6 +221,7 @@ class Questionnaire(Settings, frozen=True):
 
     def __post_init__(self) -> None:
         _among("questionnaire.ask", self.ask, _ASKED)
+        once("questionnaire.ask", self.ask)
 
 
 class Platform(Settings, frozen=True):
@@ -289,6 +322,7 @@ class Lab(Settings, frozen=True):
 
     def __post_init__(self) -> None:
         _among("lab.vision", self.vision, ("acuity", "colour"))
+        once("lab.vision", self.vision)
         if self.resolution and (len(self.resolution) != 2 or min(self.resolution) < 1):
             raise BadConfig(f"lab.resolution is {self.resolution}; give width and height in pixels", where="lab")
         for key in ("height_cm", "distance_heights", "distance_cm", "light_lux"):
@@ -321,6 +355,21 @@ def in_language(text: Text, language: str) -> str:
     if isinstance(text, str):
         return text
     return text.get(language) or text.get("en") or next(iter(text.values()), "")
+
+
+def once(key: str, names: list[str]) -> None:
+    """Hold a list of names to naming each thing once.
+
+    Args:
+        key: where it stands, for the message.
+        names: what it names.
+
+    Raises:
+        BadConfig: a name stands twice.
+    """
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise BadConfig(f"{key}: '{twice}' stands twice; name it once", where=key)
 
 
 def _from(key: str, value: int, low: int, high: int = 1_000_000) -> None:

@@ -10,7 +10,7 @@ import msgspec
 
 from ..errors import BadConfig
 from ..settings import Settings, read_settings
-from .pages import Consent, Display, Lab, Pages, Pay, People, Platform, Questionnaire, Stop, Training, Tutorial
+from .pages import Consent, Display, Lab, Pages, Pay, People, Platform, Questionnaire, Stop, Training, Tutorial, once
 
 __all__ = ["MOST_JUDGEMENTS", "PairStage", "RatingStage", "Study", "at_most_judgements", "read_study"]
 
@@ -78,6 +78,8 @@ class PairStage(Settings, frozen=True, tag_field="kind", tag="pairs"):
 
     def __post_init__(self) -> None:
         label = self.name or "pairs"
+        once(f"stage '{label}': group", self.group)
+        once(f"stage '{label}': references", self.references or [])
         _at_least(label, "participants", self.participants, 1)
         _at_least(label, "trials", self.trials, 1)
         _checks(label, self.checks, self.checks_needed)
@@ -182,6 +184,7 @@ class RatingStage(Settings, frozen=True, tag_field="kind", tag="ratings"):
 
     def __post_init__(self) -> None:
         label = self.name or "ratings"
+        once(f"stage '{label}': group", self.group)
         for key in ("participants", "sessions"):
             _at_least(label, key, getattr(self, key), 1)
         for key in ("stabilising", "repeats", "break_seconds"):

@@ -9,6 +9,7 @@ import polars as pl
 
 from ..benchmark import BROKEN, Benchmark
 from ..design import PairStage, RatingStage, Study, in_language, references
+from ..design.pages import MOST_CRITERIA, MOST_LETTERS
 from ..errors import BadConfig, UnknownName
 from .pages import PAGES
 
@@ -104,9 +105,13 @@ def _consent(study: Study, rehearsal: bool) -> Iterator[str]:
 def _criteria(stock: Stock) -> Iterator[str]:
     if not stock.criteria:
         yield 'study.toml: criteria is empty, and benchmark.toml names none; for example criteria = ["overall"]'
+    if len(stock.criteria) > MOST_CRITERIA:
+        yield f"study.toml: a trial asks {len(stock.criteria)} criteria; a page sends at most {MOST_CRITERIA}"
     for name in stock.criteria:
         if name in _TAKEN:
             yield f"study.toml: a criterion may not be called '{name}'; give it another name"
+        if not 1 <= len(name) <= MOST_LETTERS:
+            yield f"study.toml: criterion '{name[:20]}' has {len(name)} characters; give it a name of 1 to {MOST_LETTERS}"
     for name in stock.study.pages.questions:
         if name not in stock.criteria:
             yield f"study.toml: pages.questions.{name} belongs to no criterion; there is {', '.join(stock.criteria)}"

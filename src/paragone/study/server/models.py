@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from ...design.pages import MOST_CRITERIA, MOST_LETTERS, MOST_TICKS, MOST_TRAINING
+
 __all__ = [
     "AnswerBody",
     "AnswersDone",
@@ -37,7 +39,7 @@ _MOST_REMARK = 2000
 _MOST_SECONDS = 864_000.0  # ten days: a page that was left open
 
 ClientId = Annotated[str, StringConstraints(pattern=_UUID)]
-Word = Annotated[str, StringConstraints(max_length=200)]
+Word = Annotated[str, StringConstraints(max_length=MOST_LETTERS)]
 
 
 class _Strict(BaseModel):
@@ -71,7 +73,7 @@ class _Questioned(_Strict):
 
 
 class _Trained(_Strict):
-    answers: Annotated[list[_Questioned], Field(min_length=1, max_length=50)]
+    answers: Annotated[list[_Questioned], Field(min_length=1, max_length=MOST_TRAINING)]
 
 
 class _Asked(_Strict):
@@ -195,7 +197,7 @@ class ErrorTold(BaseModel):
     error: dict[str, str] = Field(description="kind: one word; message: a sentence in the visitor's language.")
 
 
-Text = Annotated[str, msgspec.Meta(max_length=200)]
+Text = Annotated[str, msgspec.Meta(max_length=MOST_LETTERS)]
 Milliseconds = Annotated[float, msgspec.Meta(ge=-1e12, le=1e12)]
 
 
@@ -218,7 +220,7 @@ class AnswerBody(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
     """How often the zoom was used."""
     order: Annotated[int, msgspec.Meta(ge=-1, le=1000)] | None = None
     """Place of the criterion among those of the trial, from 0."""
-    distortions: Annotated[list[Text], msgspec.Meta(max_length=32)] | None = None
+    distortions: Annotated[list[Text], msgspec.Meta(max_length=MOST_TICKS)] | None = None
     """Ticked boxes."""
 
 
@@ -229,7 +231,7 @@ class OneAnswer(msgspec.Struct, forbid_unknown_fields=True):
     """Made by the client, once for each answer."""
     trial: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
     """Public id."""
-    criterion: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+    criterion: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_LETTERS)]
     value: Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
     """left, right, tie, or a number of the scale."""
     revision: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
@@ -241,7 +243,7 @@ class OneAnswer(msgspec.Struct, forbid_unknown_fields=True):
 class AnswersSent(msgspec.Struct, forbid_unknown_fields=True):
     """Answers to one trial."""
 
-    answers: Annotated[list[OneAnswer], msgspec.Meta(min_length=1, max_length=20)]
+    answers: Annotated[list[OneAnswer], msgspec.Meta(min_length=1, max_length=MOST_CRITERIA)]
 
 
 class AnswersDone(msgspec.Struct):
