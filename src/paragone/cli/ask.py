@@ -18,14 +18,35 @@ _FOLDER = click.Path(path_type=Path)
 @click.argument("folder", type=_FOLDER, default=Path())
 @click.option("-o", "--output", type=_FOLDER, help="Where the plan goes; default: plan.csv of the folder.")
 @click.option("--example", is_flag=True, help="Print a commented study.toml to start from, and do nothing else.")
+@click.option(
+    "--wave",
+    metavar="[STAGE]",
+    is_flag=False,
+    flag_value="",
+    help="Add the next wave of an adaptive stage to plan.csv; without STAGE the first that has sheets left.",
+)
+@click.option(
+    "--store", metavar="URL", help="With --wave: store of the answers; default: FOLDER/study.db, else votes.csv."
+)
 @json_option
 @quiet_option
-def plan(folder: Path, output: Path | None, example: bool, as_json: bool, quiet: bool) -> None:
+def plan(
+    folder: Path,
+    output: Path | None,
+    example: bool,
+    wave: str | None,
+    store: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Deal the trials of a study: who is shown what, in which order.
 
     Reads benchmark.toml, items.csv and study.toml of FOLDER, writes plan.csv, and prints what the plan asks of people:
     trials and minutes a person, participants to recruit, exposure of items and cells. A study.toml to start from:
     paragone plan --example > my-benchmark/study.toml
+
+    With --wave it reads plan.csv and the answers so far too, and adds the sheets that would tell most; everything else
+    stays. A study that is being served does so by itself.
 
     Example: paragone plan my-benchmark
     """
@@ -39,11 +60,24 @@ def plan(folder: Path, output: Path | None, example: bool, as_json: bool, quiet:
 
     target = output or folder / "plan.csv"
     outputs.may_write(target, outputs.PLANS, inputs=[folder / "items.csv", folder / "study.toml"])
-    made, costs = study.make_plan(folder)
+    from ..loop import waves
+
+    if store is not None and wave is None:
+        raise click.UsageError("--store goes with --wave")
+    if wave is not None:
+        dealt, made, costs = waves.deal_wave(folder, wave, store=store)
+        lines = [
+            f"stage {dealt.stage}: {dealt.sheets} sheets more, from {dealt.answers} votes; {dealt.left} left to deal"
+        ]
+        document = {"stage": dealt.stage, "sheets": dealt.sheets, "answers": dealt.answers, "left": dealt.left}
+    else:
+        made, costs = study.make_plan(folder)
+        waves.no_wave_lost(target, made)
+        lines, document = [], {}
     path = made.write(target)
     if as_json:
-        emit({"plan": str(path), **study.cost_document(costs)})
-    for line in [*costs.text.splitlines(), str(path)]:
+        emit({"plan": str(path), **document, **study.cost_document(costs)})
+    for line in [*lines, *costs.text.splitlines(), str(path)]:
         say(line, quiet=quiet or as_json)
 
 
@@ -129,7 +163,9 @@ def simulate(
 @click.command()
 @click.argument("folder", type=_FOLDER, default=Path())
 @click.option("--answers", type=_FOLDER, help="Table of raw answers; default: answers.csv of FOLDER, else study.db.")
-@click.option("--store", metavar="URL", help="Store of a served study; default: FOLDER/study.db where no answers.csv is.")
+@click.option(
+    "--store", metavar="URL", help="Store of a served study; default: FOLDER/study.db where no answers.csv is."
+)
 @click.option("--everything", is_flag=True, help="Of a store: unfinished and excluded sheets too.")
 @json_option
 @quiet_option

@@ -25,7 +25,7 @@ from .faults import Stock, faults, with_references
 from .picture_table import Picture, measured, too_small
 from .practice import PracticeQuestion, practice
 
-__all__ = ["Frozen", "Parts", "Sheet", "Trial", "freeze"]
+__all__ = ["Frozen", "Parts", "Sheet", "Trial", "freeze", "grown"]
 
 _SHEETS_IN_MEMORY = 512  # our choice: owners whose trials are kept as records; the plan itself is always there
 
@@ -151,6 +151,27 @@ class Frozen:
             folder=folder,
         )
 
+    def continues(self, other: Frozen) -> bool:
+        """Whether it asks everything that another version asks, in the same way, and perhaps further sheets.
+
+        Training questions may differ: those of our own making are drawn from all trials of a plan.
+
+        Args:
+            other: the other version.
+        """
+        if self.study != other.study or set(self.plan.columns) != set(other.plan.columns):
+            return False
+        if (self.name, self.criteria, self.simulated) != (other.name, other.criteria, other.simulated):
+            return False
+        mine, theirs = (one.plan.select(other.plan.columns).cast(pl.String) for one in (self, other))
+        if not mine.join(theirs, on="trial", how="semi", maintain_order="left").equals(theirs):
+            return False
+        more = mine.join(theirs, on="trial", how="anti")
+        if more.join(theirs, on=["stage", "owner"], how="semi").height:
+            return False
+        pairs = ((self.pictures, other.pictures), (self.words, other.words))
+        return all(one[key] == two[key] for one, two in pairs for key in one.keys() & two.keys())
+
     @cached_property
     def stages(self) -> Mapping[str, PairStage | RatingStage]:
         """Stage name -> its settings, in the study's order."""
@@ -222,14 +243,40 @@ def freeze(folder: str | Path, *, rehearsal: bool = False) -> Frozen:
     benchmark = Benchmark.read(folder)
     if not (folder / "plan.csv").is_file():
         raise NotFound(f"no plan.csv in '{folder}'; run: paragone plan {folder}", where=str(folder / "plan.csv"))
-    plan = with_references(_told(Plan.read(folder / "plan.csv").frame), study, benchmark)
+    return _frozen(study, benchmark, Plan.read(folder / "plan.csv"), folder, rehearsal=rehearsal)
+
+
+def grown(frozen: Frozen, plan: Plan) -> Frozen:
+    """Return the version that asks another plan, with the same settings and the benchmark as its folder holds it now.
+
+    Args:
+        frozen: a version; pictures that it shows are not read again.
+        plan: all sheets, old and new.
+
+    Raises:
+        NotFound, BadTable, BadConfig: as for `freeze`.
+    """
+    benchmark = Benchmark.read(frozen.folder)
+    return _frozen(frozen.study, benchmark, plan, frozen.folder, rehearsal=True, known=frozen.pictures)
+
+
+def _frozen(
+    study: Study,
+    benchmark: Benchmark,
+    whole: Plan,
+    folder: Path,
+    *,
+    rehearsal: bool,
+    known: Mapping[str, Picture] | None = None,
+) -> Frozen:
+    plan = with_references(_told(whole.frame), study, benchmark)
     stock = Stock(study, benchmark, plan)
     found = faults(stock, rehearsal=rehearsal)
     questions: dict[str, list[PracticeQuestion]] = {}
     if not found:
         questions, wrong = practice(stock)
         found += wrong
-    pictures, missing = measured(stock, questions)
+    pictures, missing = measured(stock, questions, known)
     found += missing or too_small(plan, questions, pictures)
     if found:
         raise BadTable.of_faults(str(folder), found)

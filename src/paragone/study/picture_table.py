@@ -34,14 +34,17 @@ class Picture(msgspec.Struct, frozen=True):
     """What the file says about colour; for the researcher."""
 
 
-def measured(stock: Stock, questions: Mapping[str, Iterable[PracticeQuestion]]) -> tuple[dict[str, Picture], list[str]]:
+def measured(
+    stock: Stock, questions: Mapping[str, Iterable[PracticeQuestion]], known: Mapping[str, Picture] | None = None
+) -> tuple[dict[str, Picture], list[str]]:
     """Return every picture that the version shows by its key, and a line for each that is not there or cannot be shown.
 
     Args:
         stock: what the version is made from.
         questions: training questions of each stage.
+        known: pictures that an earlier version measured, which are taken as they were.
     """
-    images = stock.images
+    images, known = stock.images, known or {}
     wanted = _shown(stock)
     for asked in questions.values():
         for question in asked:
@@ -61,9 +64,10 @@ def measured(stock: Stock, questions: Mapping[str, Iterable[PracticeQuestion]]) 
         else:
             paths[key] = path
     with ThreadPoolExecutor(4) as pool:
-        found = pool.map(lambda path: _measure(stock.benchmark.folder, path), paths.values())
-        pictures = {}
-        for key, made in zip(paths, found, strict=True):
+        fresh = [key for key, path in paths.items() if key not in known or known[key].path != path]
+        found = pool.map(lambda key: _measure(stock.benchmark.folder, paths[key]), fresh)
+        pictures = {key: known[key] for key in paths.keys() - set(fresh)}
+        for key, made in zip(fresh, found, strict=True):
             if isinstance(made, str):
                 lines.append(made)
             else:

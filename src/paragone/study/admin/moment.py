@@ -58,10 +58,11 @@ class Moment:
 
     @property
     def present(self) -> pl.DataFrame:
-        """The leases that fill the version in force: its own, and those of earlier ones that it need not ask again."""
+        """The leases that fill the version in force: its own, and those of earlier ones whose sheets it has not dealt
+        anew."""
         current = self.leases.filter(pl.col("version") == self.version)
         others = self.leases.filter((pl.col("version") != self.version) & pl.col("asked").is_not_null())
-        others = others.filter(pl.col("state").is_in(["leased", *_GOOD]))
+        others = others.filter(pl.col("state") != "retired")
         others = others.join(current.select("stage", "owner"), on=["stage", "owner"], how="anti", maintain_order="left")
         return pl.concat([current, others])
 
@@ -136,14 +137,16 @@ _FLOW_ROWS = _EVENT_ROWS.where(event.c.kind.in_(_FLOW)).order_by(event.c.id)
 
 
 def audit(c: sa.Connection, *, most: int = 500, before: int | None = None) -> list[dict[str, Any]]:
-    """Return what was done at the desk, newest first: event, participant, lease, session, kind, at, body (a dict).
+    """Return what was done at the desk and by its rules, newest first.
+
+    The keys are event, participant, lease, session, kind, at, body (a dict).
 
     Args:
         c: a connection.
         most: rows, >= 1.
         before: only events with a smaller id; None: the newest.
     """
-    desk = sa.or_(event.c.kind.like("admin.%"), event.c.kind.like("lease.%"))
+    desk = sa.or_(event.c.kind.like("admin.%"), event.c.kind.like("lease.%"), event.c.kind == "wave")
     rows = _EVENT_ROWS.where(desk).order_by(event.c.id.desc()).limit(most)
     if before is not None:
         rows = rows.where(event.c.id < before)

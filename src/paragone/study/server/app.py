@@ -25,8 +25,10 @@ from ..pictures import tutorial_picture
 from ..store import Store, claims, events, people, versions
 from ..store.keys import Keys
 from ..store.tables import event
+from ..waves import adaptive_stages
 from . import models, parts
 from .api import participant_router
+from .dealer import Dealer, deal
 from .desk import Desk, ServerSettings
 from .entry import Door, entry_router
 from .hot import HotPath, answers_route, unable
@@ -34,7 +36,7 @@ from .profiles import PRESETS, completion_codes, profile_of
 from .security import Site, install, site_of
 from .shell import shell_router
 
-__all__ = ["codes_of", "create_app", "deal", "served", "warm"]
+__all__ = ["codes_of", "create_app", "served", "warm"]
 
 _NEWS_SECONDS = 2.0
 _SWEEP_SECONDS = 60.0
@@ -50,6 +52,7 @@ def create_app(
     *,
     clock: Callable[[], float] = time.time,
     keeps_house: bool = True,
+    deals: bool = True,
 ) -> FastAPI:
     """Return the application that asks people.
 
@@ -59,7 +62,9 @@ def create_app(
         keys: the study's secrets.
         settings: how it is served.
         clock: UTC epoch seconds; tests give their own.
-        keeps_house: sweep abandoned leases and delete panel ids whose time is over, in the background.
+        keeps_house: sweep abandoned leases, delete panel ids whose time is over, and deal the waves of adaptive stages, in
+            the background.
+        deals: put the version into force; False: it is.
 
     Raises:
         BadConfig: the platform of the study, or the public address, is none.
@@ -67,7 +72,8 @@ def create_app(
     settings = settings or ServerSettings()
 
     def first(c: sa.Connection) -> dict[str, str]:
-        deal(c, frozen, clock())
+        if deals:
+            deal(c, frozen, clock())
         _keep_consent(c, frozen, clock())
         return codes_of(c, frozen, clock())
 
@@ -84,6 +90,7 @@ def create_app(
     )  # fmt: skip
     store.read_now(desk.news)
     warm(frozen)
+    dealer = Dealer(store, desk.version, clock=clock)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -93,6 +100,8 @@ def create_app(
             tasks.append(
                 asyncio.create_task(_every(_PURGE_SECONDS, lambda: store.write(lambda c: people.purge(c, clock()))))
             )
+            if adaptive_stages(frozen.study) and not settings.preview:
+                dealer.start()
         office.keeper.start()
         try:
             yield
@@ -101,6 +110,7 @@ def create_app(
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.to_thread(dealer.stop)
 
     app = FastAPI(
         title="paragone study", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan,
@@ -108,6 +118,7 @@ def create_app(
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )  # fmt: skip
     app.state.desk, app.state.store, app.state.keys, app.state.settings = desk, store, keys, settings
+    app.state.dealer = dealer
     door = _door(desk, keys, site)
     app.include_router(entry_router(door))
     app.include_router(participant_router(desk))
@@ -119,30 +130,6 @@ def create_app(
     _failures(app)
     install(app, site)
     return app
-
-
-def deal(c: sa.Connection, frozen: Frozen, now: float) -> int:
-    """Make a version the one that is served, and return its id; what was asked in the same way before is not asked again.
-
-    Args:
-        c: a connection that may write.
-        frozen: the version.
-        now: the server's clock.
-    """
-    study, plan, items, leases = frozen.parts
-    wanted = list(leases)
-    before: dict[int, Frozen | None] = {}
-    for taken in versions.taken(c):
-        if taken.version_id not in before:
-            row = versions.get(c, taken.version_id)
-            assert row is not None, "a lease names a version that the store does not have"
-            same = (row.study, row.plan, row.items) == (study, plan, items)
-            before[row.id] = None if same else Frozen.of_parts(*row[2:5], folder=frozen.folder)
-        other = before[taken.version_id]
-        place = (taken.stage, taken.owner)
-        if other is not None and place in wanted and other.sheets(*place) == frozen.sheets(*place):
-            wanted.remove(place)
-    return versions.freeze(c, study, plan, items, wanted, now)
 
 
 def warm(frozen: Frozen) -> None:

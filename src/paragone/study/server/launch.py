@@ -26,8 +26,9 @@ from ..frozen import Frozen, freeze
 from ..pictures.cache import profile_warnings
 from ..store import Store
 from ..store.keys import Keys, read_keys
-from .app import create_app, deal, served
+from .app import create_app, served
 from .backups import keeps_backups
+from .dealer import deal
 from .desk import ServerSettings
 from .kiosk import first_codes
 from .patience import PatientProtocol
@@ -140,7 +141,7 @@ def worker() -> FastAPI:
     atexit.register(store.close)
     frozen = store.read_now(lambda c: served(c, folder))
     settings = ServerSettings(**{**told["settings"], "proxies": tuple(told["settings"]["proxies"])})
-    return create_app(frozen, store, read_keys(folder / "study.key", make=False), settings)
+    return create_app(frozen, store, read_keys(folder / "study.key", make=False), settings, deals=False)
 
 
 def _several(folder: Path, address: str, settings: ServerSettings, host: str, port: int, workers: int) -> None:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from .tables import lease, version
 
-__all__ = ["Taken", "Version", "current", "freeze", "get", "numbers", "taken"]
+__all__ = ["Taken", "Version", "alone", "current", "extend", "freeze", "get", "numbers", "taken"]
 
 
 class Version(NamedTuple):
@@ -61,28 +61,16 @@ def freeze(
     Returns:
         The version's id.
     """
-    if c.dialect.name == "postgresql":
-        c.execute(sa.text("LOCK TABLE version IN SHARE ROW EXCLUSIVE MODE"))
-    parts = (study_json.encode(), plan_csv, items_json)
-    digest = hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).hexdigest()
-    newest = c.execute(
-        sa.select(version.c.id, version.c.sha256, version.c.turn).order_by(version.c.turn.desc())
-    ).first()
+    alone(c)
+    digest = _digest(study_json, plan_csv, items_json)
+    newest = c.execute(_NEWEST).first()
     if newest is not None and newest.sha256 == digest:
         version_id = int(newest.id)
     else:
         turn = 1 if newest is None else newest.turn + 1
         found = c.execute(sa.select(version.c.id).where(version.c.sha256 == digest)).scalar()
         if found is None:
-            row = {
-                "sha256": digest,
-                "turn": turn,
-                "study": study_json,
-                "items": items_json,
-                "at": time.time() if now is None else now,
-            }
-            made = c.execute(version.insert().returning(version.c.id), {**row, "plan": zlib.compress(plan_csv, 6)})
-            version_id = int(made.scalar_one())
+            version_id = _add(c, digest, turn, (study_json, plan_csv, items_json), now)
         else:
             version_id = int(found)
             c.execute(version.update().where(version.c.id == version_id).values(turn=turn))
@@ -92,6 +80,44 @@ def freeze(
         )
     _deal(c, version_id, leases)
     return version_id
+
+
+def extend(
+    c: sa.Connection,
+    study_json: str,
+    plan_csv: bytes,
+    items_json: bytes,
+    leases: Sequence[tuple[str, str]],
+    now: float | None = None,
+) -> int | None:
+    """Put a version that asks the same and more in the place of the one that is served.
+
+    Free leases of earlier versions stay as they are, on the version in which they were dealt: their sheets stand in the
+    new one too.
+
+    Args:
+        c: the connection.
+        study_json, plan_csv, items_json: as for `freeze`.
+        leases: (stage, owner) of what is new only.
+        now: the server's clock; None: this machine's.
+
+    Returns:
+        The version's id; None: no version is served, or this one was frozen before, and nothing was changed.
+    """
+    alone(c)
+    digest = _digest(study_json, plan_csv, items_json)
+    newest = c.execute(_NEWEST).first()
+    if newest is None or c.execute(sa.select(version.c.id).where(version.c.sha256 == digest)).first() is not None:
+        return None
+    version_id = _add(c, digest, newest.turn + 1, (study_json, plan_csv, items_json), now)
+    _deal(c, version_id, leases)
+    return version_id
+
+
+def alone(c: sa.Connection) -> None:
+    """From now until the transaction ends nobody else changes which version is served."""
+    if c.dialect.name == "postgresql":
+        c.execute(sa.text("LOCK TABLE version IN SHARE ROW EXCLUSIVE MODE"))
 
 
 def current(c: sa.Connection) -> Version | None:
@@ -119,6 +145,21 @@ def taken(c: sa.Connection) -> list[Taken]:
     return [Taken._make(row) for row in rows]
 
 
+def _digest(study_json: str, plan_csv: bytes, items_json: bytes) -> str:
+    parts = (study_json.encode(), plan_csv, items_json)
+    return hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).hexdigest()
+
+
+def _add(c: sa.Connection, digest: str, turn: int, parts: tuple[str, bytes, bytes], now: float | None) -> int:
+    study, plan, items = parts
+    row = {
+        "sha256": digest, "turn": turn, "study": study, "plan": zlib.compress(plan, 6), "items": items,
+        "at": time.time() if now is None else now,
+    }  # fmt: skip
+    return int(c.execute(version.insert().returning(version.c.id), row).scalar_one())
+
+
+_NEWEST = sa.select(version.c.id, version.c.sha256, version.c.turn).order_by(version.c.turn.desc())
 _VERSION = sa.select(version.c.id, version.c.sha256, version.c.study, version.c.plan, version.c["items"], version.c.at)
 
 
