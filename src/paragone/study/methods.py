@@ -193,12 +193,13 @@ def _room(study: Study, recorded: Recorded) -> Iterator[str]:
     cm = _values(recorded.displays or (), "distance_cm")
     centimetres = float(np.median(cm)) if cm else lab.distance_cm
     heights, how = lab.distance_heights, ""
+    height, by = _height(study, recorded)
     if cm and lab.height_cm:
-        heights, how = float(np.median(cm)) / lab.height_cm, ", computed from the height of the display"
-    elif heights is None and centimetres is not None and lab.height_cm:
-        heights, how = centimetres / lab.height_cm, ", computed from the height of the display"
-    elif centimetres is None and heights is not None and lab.height_cm:
-        centimetres, how = heights * lab.height_cm, ", the centimetres computed from the height of the display"
+        heights, how = float(np.median(cm)) / lab.height_cm, f", computed from {by}"
+    elif heights is None and centimetres is not None and height:
+        heights, how = centimetres / height, f", computed from {by}"
+    elif centimetres is None and heights is not None and height:
+        centimetres, how = heights * height, f", the centimetres computed from {by}"
     said = [f"{number(round(heights, 2))} screen heights"] if heights is not None else []
     said += [f"{number(round(centimetres, 1))} cm"] if centimetres is not None else []
     measured = f" (median of {counted(len(cm), 'participant')})" if cm else ""
@@ -213,6 +214,17 @@ def _room(study: Study, recorded: Recorded) -> Iterator[str]:
         yield f"The room light was: {lab.light} (not measured)."
     else:
         yield "The room light is not recorded."
+
+
+def _height(study: Study, recorded: Recorded) -> tuple[float | None, str]:
+    """Height of the display in centimetres, None where nobody knows it, and where that comes from."""
+    if study.lab.height_cm:
+        return study.lab.height_cm, "the height of the display"
+    pairs = [(_value(one, "screen_height"), _value(one, "px_per_cm")) for one in recorded.displays or ()]
+    measured = [pixels / pitch for pixels, pitch in pairs if pixels is not None and pitch is not None]
+    if not measured:
+        return None, ""
+    return float(np.median(measured)), f"the height of the display as a card measured it (n = {number(len(measured))})"
 
 
 def _vision(study: Study, recorded: Recorded) -> Iterator[str]:

@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from .frozen import Frozen
 from .recorded import Recorded, StageRecord
-from .store.tables import answer, event, lease
+from .store.people import SIMULATED
+from .store.tables import answer, event, lease, participant
 
 __all__ = ["ReadPlates", "recalled"]
 
@@ -46,17 +47,23 @@ def recalled(
     read_plates: ReadPlates | None = None,
     simulated: bool = False,
 ) -> Recorded:
-    """Return what was recorded of everybody, for `methods_paragraph`.
+    """Return what was recorded of everybody, for `methods_paragraph`; of people alone, where any took part.
 
     Args:
         c: a connection to the store.
         version_of: (connection, id) -> the frozen version: answers count by the plan under which they were given.
         read_plates: (participant id, what the page sent of the plates) -> (read correctly, shown); None: how plates were
             read is not recorded.
-        simulated: no person took part.
+        simulated: no person took part, whatever the participants' names say.
     """
     leases = [_Lease(*row) for row in c.execute(sa.select(*(lease.c[name] for name in _Lease._fields)))]
     events = _events(c)
+    made_up = set(c.execute(sa.select(participant.c.id).where(participant.c.platform == SIMULATED)).scalars())
+    if any(one.kind == "consent" and one.participant_id not in made_up for one in events):
+        leases = [one for one in leases if one.participant_id not in made_up]
+        events = [one for one in events if one.participant_id not in made_up]
+    elif made_up:
+        simulated = True
     frozen = {number: version_of(c, number) for number in {one.version_id for one in leases}}
     names = list(dict.fromkeys(name for one in frozen.values() for name in one.stages))
     stages = {name: _stage(c, [one for one in leases if one.stage == name], events, frozen) for name in names}
@@ -65,6 +72,7 @@ def recalled(
     done = {one.participant_id for one in leases if one.done_at is not None}
     kept = sorted({one.participant_id for one in leases if _is_kept(one) and one.participant_id is not None})
     screens = _first(events, "device", kept)
+    stood = _last(events, "station", kept)
     about = _first(events, "questionnaire", kept)
     asked = any(one.study.questionnaire.ask for one in frozen.values())
     finished = [one.at for one in events if one.kind == "finished"]
@@ -76,8 +84,12 @@ def recalled(
         outcomes=Counter(outcomes.values()),
         unfinished=len(agreed - done - set(outcomes)),
         stages=stages,
-        displays=list(screens.values()) or None,
+        displays=[
+            {**screens.get(person, {}), **stood.get(person, {})} for person in kept if {person} & {*screens, *stood}
+        ]
+        or None,
         plates=_plates(screens, read_plates),
+        vision=_vision(events, kept),
         persons=[about.get(person, {}).get("answers", {}) for person in kept] if asked and kept else None,
         began=min(began, default=None),
         ended=max(finished, default=None),
@@ -85,7 +97,7 @@ def recalled(
 
 
 def _events(c: sa.Connection) -> list[_Event]:
-    kinds = ("consent", "declined", "device", "questionnaire", "finished", "admin.exclude", *_ENDS)
+    kinds = ("consent", "declined", "device", "vision", "station", "questionnaire", "finished", "admin.exclude", *_ENDS)
     columns = (event.c.participant_id, event.c.lease_id, event.c.kind, event.c.at, event.c.body)
     rows = c.execute(sa.select(*columns).where(event.c.kind.in_(kinds)).order_by(event.c.id))
     return [_Event(person, held, kind, at, json.loads(body)) for person, held, kind, at, body in rows]
@@ -155,6 +167,24 @@ def _first(events: list[_Event], kind: str, people: list[int]) -> dict[int, dict
         if one.kind == kind and one.participant_id in wanted:
             found.setdefault(one.participant_id, one.body)
     return found
+
+
+def _last(events: list[_Event], kind: str, people: list[int]) -> dict[int, dict[str, Any]]:
+    """Participant -> the last event of a kind, of those people who have one."""
+    return _first(events[::-1], kind, people)
+
+
+def _vision(events: list[_Event], people: list[int]) -> dict[str, Counter[str]] | None:
+    """Test -> result -> participants; of a test that was entered again, the last result that is one."""
+    results: dict[str, dict[int, str]] = {}
+    for one in events:
+        if one.kind != "vision" or one.participant_id not in people:
+            continue
+        for test, said in one.body.items():
+            known = results.setdefault(test, {})
+            if said != "not-tested" or one.participant_id not in known:
+                known[one.participant_id] = str(said).replace("-", " ")
+    return {test: Counter(known.values()) for test, known in results.items()} or None
 
 
 def _plates(screens: Mapping[int, dict[str, Any]], read: ReadPlates | None) -> list[tuple[int, int]] | None:
