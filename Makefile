@@ -20,8 +20,8 @@ test-browser: $(VENV)/.browser
 	$(BIN)/python -m pytest -q -m "browser"
 
 lint: $(VENV)/.lint
-	$(BIN)/ruff check src tests benchmarks scripts
-	$(BIN)/ruff format --check src tests benchmarks scripts
+	$(BIN)/ruff check src tests benchmarks scripts examples
+	$(BIN)/ruff format --check src tests benchmarks scripts examples
 	$(BIN)/mypy
 
 format: $(VENV)/.lint

@@ -1,11 +1,12 @@
 """864 pictures for the example study: 12 methods on 6 contents and 12 styles, all made here from what the package ships.
 
-Run: python examples/style-transfer/make.py DIR [--jobs N]. Pictures that are there already are kept, so a stopped run goes on.
+Run: python examples/style-transfer/make.py DIR [--jobs N]. Pictures that are there already are kept, so a stopped
+run goes on.
 
-The contents and five of the styles are photographs and paintings of the package (see DIR/PICTURES.md for their rights); the
-other seven styles are drawn by the formulas below. The methods are the package's eight handcrafted stylisers and four pairs
-of them, one after the other. They stand for twelve published methods: this example shows how a study of that size is asked,
-not how good these methods are.
+The contents and five of the styles are photographs and paintings of the package (see DIR/PICTURES.md for their
+rights); the other seven styles are drawn by the formulas below. The methods are the package's eight handcrafted
+stylisers and four pairs of them, one after the other. They stand for twelve published methods: this example shows
+how a study of that size is asked, not how good these methods are.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ def drawn_styles() -> dict[str, Floats]:
         "dots": _between((0.15, 0.3, 0.25), (0.9, 0.85, 0.6), (nearest < 0.035).astype(np.float64)),
         "mosaic": tiles[cell],
         "grid": grid,
-        "ink": _between((0.08, 0.08, 0.1), (0.93, 0.91, 0.85), np.clip(0.5 + wave * y + rng.normal(0, 0.1, y.shape), 0, 1)),
+        "ink": _between(
+            (0.08, 0.08, 0.1), (0.93, 0.91, 0.85), np.clip(0.5 + wave * y + rng.normal(0, 0.1, y.shape), 0, 1)
+        ),
     }
 
 

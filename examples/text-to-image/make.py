@@ -1,11 +1,12 @@
 """1,080 pictures for the example study: the prompts of a published text-to-image set, drawn by formulas.
 
-Run: python examples/text-to-image/make.py DIR [--jobs N]. Pictures that are there already are kept, so a stopped run goes on.
+Run: python examples/text-to-image/make.py DIR [--jobs N]. Pictures that are there already are kept, so a stopped
+run goes on.
 
-720 prompts (12 main objects x 15 second objects x 2 places x 2 styles) by the "generator" alpha, 360 of them (9 x 10 x 2 x 2)
-by beta too. No model made these pictures: simple shapes stand for what the prompt says, and blur, grain, misplaced and
-missing parts, drawn at random and more often for beta, stand for what goes wrong. They show how a study of that size is
-asked, nothing about any generator.
+720 prompts (12 main objects x 15 second objects x 2 places x 2 styles) by the "generator" alpha, 360 of them (9 x
+10 x 2 x 2) by beta too. No model made these pictures: simple shapes stand for what the prompt says, and blur,
+grain, misplaced and missing parts, drawn at random and more often for beta, stand for what goes wrong. They show
+how a study of that size is asked, nothing about any generator.
 """
 
 from __future__ import annotations
@@ -120,9 +121,7 @@ def _background(pen: ImageDraw.ImageDraw, place: int, rng: np.random.Generator) 
             pen.polygon([(x - 22, 192), (x, 192 - height), (x + 22, 192)], fill="#2f6b3a")
 
 
-def _figure(
-    pen: ImageDraw.ImageDraw, main: int, edge: str | None, rng: np.random.Generator, *, missing: bool
-) -> None:
+def _figure(pen: ImageDraw.ImageDraw, main: int, edge: str | None, rng: np.random.Generator, *, missing: bool) -> None:
     skin, name = SKIN[OBJECTS[main]], OBJECTS[main]
     pen.rounded_rectangle((88, 128, 152, 216), 22, fill=skin, outline=edge, width=3)
     pen.ellipse((82, 58, 158, 134), fill=skin, outline=edge, width=3)
@@ -164,7 +163,9 @@ def _prop(pen: ImageDraw.ImageDraw, second: int, edge: str | None, shift: list[f
         pen.rounded_rectangle((x - 26, y - 30, x + 26, y + 26), 6, fill="#20242c", outline=edge, width=3)
         pen.rectangle((x - 20, y - 24, x + 20, y + 14), fill=colour)
     else:
-        pen.rounded_rectangle((84 + shift[0], 134 + shift[1], 156 + shift[0], 200 + shift[1]), 14, fill=colour, outline=edge)
+        pen.rounded_rectangle(
+            (84 + shift[0], 134 + shift[1], 156 + shift[0], 200 + shift[1]), 14, fill=colour, outline=edge
+        )
 
 
 def make_one(cell: Cell, *, folder: Path) -> None:

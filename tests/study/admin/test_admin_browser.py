@@ -110,7 +110,9 @@ def test_no_page_is_wider_than_its_window(chromium: Any, address: str, width: in
         assert said == []
 
 
-def test_what_can_be_done_about_a_sheet_and_why_somebody_deserves_a_look_is_in_sight(chromium: Any, address: str) -> None:
+def test_what_can_be_done_about_a_sheet_and_why_somebody_deserves_a_look_is_in_sight(
+    chromium: Any, address: str
+) -> None:
     with _at_desk(chromium, address, viewport={"width": 1280, "height": 900}) as (page, _):
         page.goto(f"{address}/admin/people")
         hidden = "[...document.querySelectorAll('.scroll')].map(box => box.scrollWidth - box.clientWidth)"

@@ -26,7 +26,18 @@ from .entry import stage_asked
 from .limits import Limits
 from .profiles import Profile
 
-__all__ = ["PLATE", "PRACTICE", "TUTORIAL", "Desk", "Facts", "ServerSettings", "Sitting", "current_lease", "given_on", "look"]
+__all__ = [
+    "PLATE",
+    "PRACTICE",
+    "TUTORIAL",
+    "Desk",
+    "Facts",
+    "ServerSettings",
+    "Sitting",
+    "current_lease",
+    "given_on",
+    "look",
+]
 
 _MOST_SITTINGS = 1024  # our choice: about 100 KB each on a sheet of 150 trials
 PRACTICE, TUTORIAL, PLATE = "\x1fpractice ", "\x1ftutorial ", "\x1fplate "
