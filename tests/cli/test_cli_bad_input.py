@@ -237,3 +237,24 @@ def test_a_file_that_is_not_there_is_refused_with_the_nearest_that_is(
     cli: Cli, votes_here: Path, words: list[str], line: str
 ) -> None:
     assert line in cli(*words).refusal
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("x" * 100_000, "xxx...xxx"),
+        ("word " * 20_000, "word word"),
+        (r"\u001b[31mred\u0007\u202e", r"\x1b[31mred\x07\u202e"),
+    ],
+    ids=["endless word", "endless line", "terminal codes"],
+)
+def test_what_a_refusal_quotes_is_short_and_steers_no_terminal(
+    cli: Cli, votes_here: Path, value: str, shown: str
+) -> None:
+    path = votes_here / "study.toml"
+    path.write_text(path.read_text() + f'\n[platform]\nprofile = "{value}"\n', encoding="utf-8")
+    said = cli("plan", ".", "--json")
+    assert shown in said.refusal
+    assert len(said.refusal) < 5000
+    assert said.refusal.isprintable()
+    assert said.document["error"]["message"] == said.refusal.removeprefix("paragone: ")

@@ -122,6 +122,23 @@ def test_a_list_of_names_names_each_thing_once(tmp_path: Path, text: str, messag
         read(tmp_path, f"{GOOD}\n{text}\n")
 
 
+@pytest.mark.parametrize("huge", ["1e308", "inf", "nan", "-1.0", "1e10"])
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [
+        ("[people]", "gap_hours"),
+        ("[people]", "abandon_minutes"),
+        ("[pay]", "per_session"),
+        ('[[stage]]\nkind = "ratings"\nparticipants = 1', "minutes"),
+    ],
+)
+def test_times_and_amounts_stay_such_that_sums_of_them_are_numbers(
+    tmp_path: Path, section: str, key: str, huge: str
+) -> None:
+    with pytest.raises(BadConfig, match=key):
+        read(tmp_path, f"{GOOD}\n{section}\n{key} = {huge}\n")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

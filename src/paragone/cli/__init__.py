@@ -42,6 +42,9 @@ VERBS: dict[str, tuple[str, str]] = {
 }
 
 
+_WORD, _LINE = 400, 4000  # characters of one word, and of one line, that a terminal is given
+
+
 class _LazyGroup(click.Group):
     """A group that knows its verbs' names and one-line helps, and imports a verb when it is called."""
 
@@ -143,10 +146,20 @@ def _reason(error: OSError) -> str:
 
 
 def _refuse(given: list[str], kind: str, message: str, where: str) -> NoReturn:
-    line = " ".join(message.split())
+    line = _one_line(message)
     click.echo(f"paragone: {line}", err=True)
     _document(given, kind, line, where)
     sys.exit(1)
+
+
+def _one_line(message: str) -> str:
+    """The message as one line of bounded length, whatever stood in the file that it quotes: the middle of an endless word
+    is left out, and characters that steer a terminal are shown as their numbers."""
+    words = [word if len(word) <= _WORD else f"{word[: _WORD - 40]}...{word[-40:]}" for word in message.split()]
+    line = " ".join(words)
+    if len(line) > _LINE:
+        line = f"{line[: _LINE - 500]} ... {line[-500:]}"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in line)
 
 
 def _document(given: list[str], kind: str, line: str, where: str) -> None:

@@ -52,6 +52,8 @@ MOST_TICKS = 32
 """Most tick-boxes under a picture."""
 MOST_TRAINING = 50
 """Most questions of one training: its answers go in one request."""
+_MOST_HOURS = 8760.0  # a year
+_MOST_PAY = 1e9  # of any currency
 _PLATFORMS = ("open", "lab", "prolific", "connect", "sona", "mturk", "own")
 _ASKED = ("gender", "age", "expertise", "region")
 _TUTORIALS = ("auto", "style-transfer", "text-to-image", "none")
@@ -261,21 +263,25 @@ class People(Settings, frozen=True):
     both_stages: bool = False
     """One person may do a sheet of each stage."""
     gap_hours: float = 0.0
-    """Least time between two sessions of one person, in hours, >= 0."""
+    """Least time between two sessions of one person, in hours, 0 to 8,760 (a year)."""
     at_once: int = 300
     """Most sheets that may be under way at the same time, >= 1."""
     abandon_minutes: float = 45.0
-    """A sheet without an answer for so long, in minutes, is given to another person, > 0."""
+    """A sheet without an answer for so long, in minutes, is given to another person, > 0, at most a year."""
     replace: bool = True
     """Deal a copy of an abandoned or excluded sheet."""
 
     def __post_init__(self) -> None:
         _from("people.at_once", self.at_once, 1)
-        if not 0 <= self.gap_hours < math.inf:
-            raise BadConfig(f"people.gap_hours is {self.gap_hours:g}; give hours >= 0", where="people.gap_hours")
-        if not 0 < self.abandon_minutes < math.inf:
+        if not 0 <= self.gap_hours <= _MOST_HOURS:
             raise BadConfig(
-                f"people.abandon_minutes is {self.abandon_minutes:g}; give minutes above 0",
+                f"people.gap_hours is {self.gap_hours:g}; give hours from 0 to {_MOST_HOURS:,.0f} (a year)",
+                where="people.gap_hours",
+            )
+        if not 0 < self.abandon_minutes <= 60 * _MOST_HOURS:
+            raise BadConfig(
+                f"people.abandon_minutes is {self.abandon_minutes:g}; give minutes above 0, at most "
+                f"{60 * _MOST_HOURS:,.0f} (a year)",
                 where="people.abandon_minutes",
             )
 
@@ -284,7 +290,7 @@ class Pay(Settings, frozen=True):
     """What a session earns: `[pay]`. Only shown and counted; nobody is paid from here."""
 
     per_session: float = 0.0
-    """Amount for a completed session, >= 0."""
+    """Amount for a completed session, 0 to 1e9."""
     currency: str = "EUR"
     """Its currency."""
     refuse_after: int = 2
@@ -293,8 +299,11 @@ class Pay(Settings, frozen=True):
 
     def __post_init__(self) -> None:
         _from("pay.refuse_after", self.refuse_after, 1)
-        if not 0 <= self.per_session < math.inf:
-            raise BadConfig(f"pay.per_session is {self.per_session:g}; give an amount >= 0", where="pay.per_session")
+        if not 0 <= self.per_session <= _MOST_PAY:
+            raise BadConfig(
+                f"pay.per_session is {self.per_session:g}; give an amount from 0 to {_MOST_PAY:,.0f}",
+                where="pay.per_session",
+            )
 
 
 class Lab(Settings, frozen=True):

@@ -202,8 +202,10 @@ class RatingStage(Settings, frozen=True, tag_field="kind", tag="ratings"):
             raise _wrong(label, "high", self.high, f"is not above low = {self.low:g}")
         if not 0 < self.step <= self.high - self.low:
             raise _wrong(label, "step", self.step, f"is not in (0, {self.high - self.low:g}]")
-        if self.minutes is not None and not 0 < self.minutes < math.inf:
-            raise _wrong(label, "minutes", self.minutes, "is not a number above 0; BT.500 asks for under 30")
+        if self.minutes is not None and not 0 < self.minutes <= _MOST_SECONDS / 60:
+            raise _wrong(
+                label, "minutes", self.minutes, "is not above 0 and at most a day (1,440); BT.500 asks for under 30"
+            )
         if not (self.high - self.low) / self.step <= _MOST_STEPS:
             raise _wrong(label, "step", self.step, f"makes more than {_MOST_STEPS:,} steps from low to high")
 
