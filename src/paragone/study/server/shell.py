@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
 from ..pages import PAGES
+from ..web import sent
 from .desk import Desk
 from .entry import Door, signed_in
 from .refusals import Refusal
@@ -74,7 +75,7 @@ def _files() -> Mapping[str, _File]:
     for entry in files("paragone.study").joinpath("web").iterdir():
         kind = _TYPES.get(entry.name.rpartition(".")[2])
         if kind is not None and entry.is_file():
-            found[entry.name] = _file(entry.read_bytes(), kind)
+            found[entry.name] = _file(sent(entry.name), kind)
     return found
 
 
