@@ -6,10 +6,14 @@ import shutil
 from pathlib import Path
 
 import httpx
+import pytest
 from asked_study import AskedStudy, asked_study, served_folder
 from study_folder import PAIRS, RATINGS, study_folder
 
 from paragone.design import read_study
+from paragone.loop.gather import gather
+from paragone.loop.serving import export_folder
+from paragone.report import report
 from paragone.study.client import Walker
 from paragone.study.crowd import Crowd
 from paragone.study.server.pseudonyms import code_sha256
@@ -125,3 +129,20 @@ def test_plates_are_counted_by_what_they_show(tmp_path: Path) -> None:
         _walks(here, "", misread=1)
         said = _said(here)
     assert "1 of 2 participants read all of up to 3 colour-vision plates on their screen" in said
+
+
+def test_an_export_and_a_report_hold_the_paragraph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with asked_study(tmp_path, CALM) as here:
+        _walks(here, "")
+        said = _said(here)
+    folder = tmp_path / "study"
+    told = export_folder(folder, folder / "export")
+    assert (folder / "export" / "methods.txt").read_text(encoding="utf-8") == said + "\n"
+    assert told["files"]["methods.txt"]["rows"] == 1
+    assert gather(folder).study == said
+    page = report(gather(folder), tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "People came by an open link. They took part on" in page
+    monkeypatch.setattr("paragone.loop.gather.can_serve", lambda: False)
+    assert gather(folder).study == said  # without the study server: from the export
+    (folder / "export" / "methods.txt").unlink()
+    assert gather(folder).study == ""

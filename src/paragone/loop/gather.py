@@ -18,6 +18,7 @@ from ..scores import Agreement, Scores
 from ..tables import read_table
 from .answers import is_benchmark
 from .reading import named
+from .serving import can_serve, store_address
 
 __all__ = ["gather", "graph_of", "read_screening", "scores_in"]
 
@@ -67,6 +68,7 @@ def gather(folder: Path, *, title: str | None = None) -> Material:
     return Material(
         title=title or (benchmark.name if benchmark else folder.resolve().name),
         asked=_asked(folder),
+        study=_study(folder),
         human=human,
         level_scores=levels,
         machine=[made for name, made in scores.items() if name not in people],
@@ -141,6 +143,22 @@ def _asked(folder: Path) -> str:
     name = in_language(study.pages.title, "en") or study.name
     unnamed = dict(zip(reversed(Study.__struct_fields__), reversed(Study.__struct_defaults__), strict=False))["name"]
     return "" if name == unnamed else name
+
+
+def _study(folder: Path) -> str:
+    """The methods paragraph of the study that asked people: from its store, else from its export; '' without either."""
+    if not (folder / "study.toml").is_file():
+        return ""
+    if (folder / "study.db").is_file() and can_serve():
+        from ..study.stated import stated
+        from ..study.store.store import snapshot
+
+        with snapshot(store_address(folder)) as c:
+            said = stated(c)
+        if said:
+            return said
+    exported = folder / "export" / "methods.txt"
+    return exported.read_text(encoding="utf-8").strip() if exported.is_file() else ""
 
 
 def _agreement(folder: Path) -> Agreement | None:

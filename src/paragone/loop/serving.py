@@ -11,9 +11,22 @@ from typing import Any
 from ..design import read_study
 from ..errors import MissingExtra, NotFound, ParagoneError, WouldOverwrite
 
-__all__ = ["backup_folder", "export_folder", "forget_person", "restore_folder", "serve_folder", "store_address"]
+__all__ = [
+    "backup_folder",
+    "can_serve",
+    "export_folder",
+    "forget_person",
+    "restore_folder",
+    "serve_folder",
+    "store_address",
+]
 
 _WEB = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "cryptography", "psycopg", "jinja2")
+
+
+def can_serve() -> bool:
+    """Whether every library of the study server is installed."""
+    return all(find_spec(library) is not None for library in _WEB)
 
 
 def store_address(folder: Path, store: str | None = None, *, must_exist: bool = True) -> str:
@@ -26,7 +39,7 @@ def store_address(folder: Path, store: str | None = None, *, must_exist: bool = 
     for library in _WEB:
         if find_spec(library) is None:
             raise MissingExtra.library("the study server", library, "serve")
-    if store:
+    if store is not None:
         return store
     path = folder / "study.db"
     if must_exist and not path.is_file():
@@ -48,6 +61,7 @@ def serve_folder(
     workers: int,
     preview: bool,
     lab: bool,
+    new_key: bool,
     quiet: bool,
     told: Callable[[Mapping[str, Any]], None] | None,
 ) -> None:
@@ -64,6 +78,7 @@ def serve_folder(
         workers=workers,
         preview=preview,
         lab=lab,
+        new_key=new_key,
         forwarded_allow=trust_proxy,
         quiet=quiet,
         told=told,

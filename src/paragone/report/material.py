@@ -97,6 +97,8 @@ class Material:
     title: str = "Report"
     asked: str = ""
     """What participants were asked, in the words they read; empty: unknown."""
+    study: str = ""
+    """How people were asked, as the records of the study that asked them say, in a paragraph; empty: no such records."""
     human: Scores | None = None
     """Scores of the items by people."""
     level_scores: Sequence[Scores] = ()

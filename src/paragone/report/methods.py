@@ -25,9 +25,10 @@ _SAMPLING = ("intervals", "confidence", "replicates", "seed")
 
 
 def methods_section(index: Index) -> Section:
-    """The paragraph, set apart for copying."""
-    text = methods_paragraph(index)
-    return Section("methods", "Methods, ready to quote", [Prose(text, "quote")], index.material.human_badges)
+    """The paragraphs, set apart for copying: what the study did, where its records are here, and what the analysis did."""
+    material = index.material
+    said = [Prose(text, "quote") for text in (material.study, methods_paragraph(index)) if text]
+    return Section("methods", "Methods, ready to quote", said, material.human_badges)
 
 
 def methods_paragraph(index: Index) -> str:

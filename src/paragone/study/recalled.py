@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -19,6 +20,7 @@ __all__ = ["ReadPlates", "recalled"]
 _ENDS = {"training-failed": "failed-training", "screened-out": "screened-out", "technical": "technical"}
 _COUNTED = ("main", "repeat")
 _GOOD = ("complete", "accepted")
+_PIECE = 1000  # rows read at a time, so that memory holds no more of the answers than their times
 
 ReadPlates = Callable[[int, Mapping[str, Any]], tuple[int, int] | None]
 
@@ -135,28 +137,23 @@ def _stage(c: sa.Connection, leases: list[_Lease], events: list[_Event], frozen:
 
 def _answers(
     c: sa.Connection, kept: Mapping[int, _Lease], frozen: Mapping[int, Frozen]
-) -> tuple[int, list[float], int | None]:
+) -> tuple[int, Sequence[float], int | None]:
     """Number, response times, and how many were given to pictures in whole device pixels (None: not recorded)."""
     kinds = {number: dict(one.plan.select("trial", "kind").iter_rows()) for number, one in frozen.items()}
-    columns = (
-        answer.c.lease_id,
-        answer.c.trial,
-        answer.c.criterion,
-        answer.c.revision,
-        answer.c.seconds,
-        answer.c.body,
-    )
-    rows = c.execute(sa.select(*columns).order_by(answer.c.revision))
-    first: dict[tuple[int, str, str], float | None] = {}
-    exact: dict[tuple[int, str, str], bool | None] = {}
-    for held, trial, criterion, _, seconds, body in rows:
-        key = (held, trial, criterion)
-        if held in kept and kinds[kept[held].version_id].get(trial) in _COUNTED:
-            first.setdefault(key, seconds)
-            exact[key] = json.loads(body).get("exact")
-    known = [value for value in exact.values() if value is not None]
-    whole = sum(known) if len(known) == len(exact) and known else None
-    return len(first), [value for value in first.values() if value is not None], whole
+    place = (answer.c.lease_id, answer.c.trial, answer.c.criterion, answer.c.revision)
+    asked = sa.select(*place, answer.c.seconds, answer.c.body).order_by(*place)
+    rows = c.execute(asked.execution_options(yield_per=_PIECE))
+    n, whole, unknown = 0, 0, 0
+    seconds: list[float] = []
+    for (held, trial, _), given in itertools.groupby(rows, key=lambda row: tuple(row[:3])):
+        if held not in kept or kinds[kept[held].version_id].get(trial) not in _COUNTED:
+            continue
+        revisions = list(given)
+        first, last = revisions[0][4], json.loads(revisions[-1][5]).get("exact")
+        n, whole, unknown = n + 1, whole + (last is True), unknown + (last is None)
+        if first is not None:
+            seconds.append(first)
+    return n, seconds, whole if n and not unknown else None
 
 
 def _first(events: list[_Event], kind: str, people: list[int]) -> dict[int, dict[str, Any]]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import polars as pl
 import sqlalchemy as sa
 from polars.io.plugins import register_io_source
@@ -17,6 +18,7 @@ from polars.io.plugins import register_io_source
 from .... import __version__
 from ....errors import UnknownName
 from ....tables import FORMAT
+from ...stated import stated
 from ..tables import version
 from .contract import FORMATS, TABLES
 from .jspsych import trials as jspsych_trials
@@ -69,17 +71,29 @@ def chunks(
 
 
 def documents(c: sa.Connection, plans: Mapping[int, Planned]) -> Iterator[tuple[str, Iterator[tuple[bytes, int]]]]:
-    """The frozen versions as they are kept: settings and plan of each; and the data dictionary. Each in pieces."""
+    """The frozen versions as they are kept: settings and plan of each; the methods paragraph; and
+    the data dictionary. Each in pieces."""
     for number, plan in plans.items():
         text = c.execute(sa.select(version.c.study).where(version.c.id == number)).scalar_one()
         study = json.dumps(json.loads(text), indent=1, sort_keys=True, ensure_ascii=False)
         yield f"study-{number}.json", iter([(study.encode() + b"\n", 1)])
         yield f"plan-{number}.csv", _read(plan.path, plan.rows)
+    said = _methods(c)
+    if said:
+        yield "methods.txt", iter([(said.encode() + b"\n", 1)])
     rows = [
         (table, column.name, column.kind, column.doc) for table, schema in TABLES.items() for column in schema.columns
     ]
     words = pl.DataFrame(rows, schema=["table", "column", "kind", "meaning"], orient="row")
     yield "dictionary.csv", iter([(words.write_csv().encode(), words.height)])
+
+
+def _methods(c: sa.Connection) -> str | None:
+    """The methods paragraph; None: nothing is served yet, or its settings are of another version of this program."""
+    try:
+        return stated(c)
+    except msgspec.ValidationError:
+        return None
 
 
 def _read(path: Path, rows: int) -> Iterator[tuple[bytes, int]]:
