@@ -21,6 +21,7 @@ from paragone.benchmark import Benchmark
 from paragone.design import islands
 from paragone.errors import BadInput, CannotScore
 from paragone.plan import Plan
+from paragone.study.admin.moment import moment
 from paragone.study.client import Walker
 from paragone.study.frozen import Frozen, freeze, grown
 from paragone.study.server import dealer as dealing
@@ -187,6 +188,8 @@ def test_a_free_sheet_of_an_earlier_version_is_still_handed_out(small: Served) -
     small.store.write_now(lambda c: claims.exclude(c, lease.id, 1001.0, who="me", why="test"))
     again = small.taken("d")
     assert (again.owner, again.replaces) == (lease.owner, lease.id), "a replacement goes before what is new"
+    at = small.store.read_now(lambda c: moment(c, small.version(c, 2), 2, 1002.0)).present
+    assert sorted(at["state"].to_list()) == ["excluded", *["free"] * 3, *["leased"] * 3], "the desk sees all of them"
     dealt = small.leases()
     small.store.write_now(lambda c: deal(c, freeze(small.folder), 2.0))
     assert small.leases() == dealt, "a restart deals nothing twice"
