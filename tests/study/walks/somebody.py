@@ -320,7 +320,7 @@ def leaks(here: AskedStudy, words: set[str]) -> list[tuple[str, str]]:
         lower = said.lower()
         found += [(sent.path, word) for word in words if word.lower().encode() in lower and _means(sent.path, word)]
         if sent.path.startswith("/i/"):
-            found += [(sent.path, chunk) for chunk in ("tEXt", "iTXt", "zTXt", "eXIf") if chunk.encode() in sent.body]
+            found += [(sent.path, kind) for kind in _chunks(sent.body) if kind in ("tEXt", "iTXt", "zTXt", "eXIf", "tIME")]
         if sent.path.startswith("/api/") and sent.body:
             keys = set(_keys(json.loads(sent.body)))
             found += [(sent.path, key) for key in keys & {"kind", "expected", "check", "repeat_of", "item", "image"}]
@@ -330,6 +330,15 @@ def leaks(here: AskedStudy, words: set[str]) -> list[tuple[str, str]]:
 def _means(path: str, word: str) -> bool:
     """Whether a word says something where it was found: in the pixels of a picture a short one stands by chance."""
     return not path.startswith("/i/") or len(word) > 6
+
+
+def _chunks(png: bytes) -> list[str]:
+    """Kinds of the chunks of a PNG."""
+    kinds, at = [], 8
+    while png[:4] == b"\x89PNG" and at + 8 <= len(png):
+        kinds.append(png[at + 4 : at + 8].decode("latin-1"))
+        at += 12 + int.from_bytes(png[at : at + 4])
+    return kinds
 
 
 def _keys(data: Any) -> list[str]:
