@@ -44,7 +44,17 @@ def prepared(cli: Cli, voted: Path, rated: Path, tmp_path: Path, monkeypatch: py
     return tmp_path
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "demo"])
+ELSEWHERE = {
+    "demo",
+    "serve",
+    "export",
+    "forget",
+    "backup",
+    "restore",
+}  # see test_cli_show, test_study_verbs
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in ELSEWHERE])
 def test_every_example_of_a_verb_runs(cli: Cli, prepared: Path, verb: str) -> None:
     found = examples(verb)
     assert found, f"the help of {verb} has no example"

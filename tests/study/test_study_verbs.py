@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shlex
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
@@ -13,6 +19,7 @@ from asked_study import served_folder
 from study_folder import PAIRS, study_folder
 
 from command_line import call
+from paragone.cli import serve as verbs
 from paragone.study.client import Walker
 
 CALM = PAIRS.replace("break_seconds = 30", "break_seconds = 0").replace("checks_needed = 1", "checks_needed = 0")
@@ -108,3 +115,26 @@ def test_a_file_that_is_no_backup_is_not_replaced(folder: Path) -> None:
 @pytest.mark.parametrize("words", [("export",), ("forget", "p-0001"), ("backup",)])
 def test_a_folder_without_a_store_says_how_to_get_one(words: tuple[str, ...], tmp_path: Path) -> None:
     assert "no study.db in" in call(*words, tmp_path).refusal
+
+
+def test_the_examples_of_the_verbs_run_as_they_are_printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.rename(folder.with_name("my-benchmark"))
+    monkeypatch.chdir(folder.parent)
+    for verb in ("export", "backup", "restore", "forget"):
+        (line,) = re.findall(r"Example: paragone (.+)", getattr(verbs, verb).help)
+        said = call(*shlex.split(line))
+        assert said.code == 0, said.err
+
+
+def test_the_example_of_serve_tells_its_address_and_stops_when_told(folder: Path) -> None:
+    home = folder.rename(folder.with_name("my-benchmark")).parent
+    (line,) = re.findall(r"Example: paragone (.+)", verbs.serve.help or "")
+    words = [sys.executable, "-c", "from paragone.cli import main; main()", *shlex.split(line), "--port", "0", "--json"]
+    with subprocess.Popen(
+        words, cwd=home, stdout=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "200"}
+    ) as run:
+        assert run.stdout is not None
+        told = json.loads(run.stdout.readline())
+        assert httpx.get(told["participants"] + "healthz").json()["status"] == "ok"
+        run.send_signal(signal.SIGINT)
+        assert run.wait(30) == 0

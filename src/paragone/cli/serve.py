@@ -119,7 +119,7 @@ def forget(participant: str, folder: Path, yes: bool, store: str | None, as_json
     PARTICIPANT is a name of the tables (p-0007) or the panel's id. Deletes answers, events and ids from the store of
     FOLDER, frees the sheet for another person, and writes what was deleted into the log. Without --yes it only tells.
 
-    Example: paragone forget p-0007 my-benchmark --yes
+    Example: paragone forget p-0002 my-benchmark --yes
     """
     must_exist(folder, what="folder")
     from ..loop.serving import forget_person
