@@ -29,6 +29,7 @@ _store = click.option(
     "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes; more than one: PostgreSQL."
 )
 @click.option("--preview", is_flag=True, help="Click through the study yourself; nothing is stored.")
+@click.option("--new-key", is_flag=True, help="Go on though study.key is lost: who was here before is not known again.")
 @click.option("--lab", is_flag=True, help="One machine, one participant after another, full screen, with lab codes.")
 @json_option
 @quiet_option
@@ -42,6 +43,7 @@ def serve(
     workers: int,
     preview: bool,
     lab: bool,
+    new_key: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -66,6 +68,7 @@ def serve(
         workers=workers,
         preview=preview,
         lab=lab,
+        new_key=new_key,
         quiet=quiet,
         told=emit if as_json else None,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,11 +19,12 @@ import pytest
 from served import people_of
 from study_folder import HEAD, PAIRS, study_folder
 
-from paragone.errors import BadConfig, NotFound
+from paragone.errors import BadConfig, BadInput, NotFound
 from paragone.study.client import Walker
 from paragone.study.server.backups import keeps_backups, pruned
 from paragone.study.server.launch import address_of, serve, worker
 from paragone.study.store import Store, answers, backup, claims
+from paragone.study.store.keys import read_keys
 
 SMALL = HEAD + "[training]\nauto = 0\n"
 PROGRAM = """
@@ -84,6 +86,47 @@ def test_a_study_is_served_stopped_and_goes_on_where_it_was(tmp_path: Path) -> N
         assert again.walk(state)["done"]["outcome"] == "completed"
         assert stopped(process, signal.SIGINT) == "ended\n"
     assert (folder / "study.key").stat().st_mode & 0o077 == 0
+
+
+def test_a_store_is_not_served_under_another_key(tmp_path: Path) -> None:
+    folder = study_folder(tmp_path / "study", PAIRS, head=SMALL)
+    with running(folder) as (process, _):
+        stopped(process)
+    lost = (folder / "study.key").read_bytes()
+    (folder / "study.key").unlink()
+    with pytest.raises(NotFound, match="and its store was begun with one; put it back"):
+        serve(folder, port=0)
+    assert not (folder / "study.key").exists()
+    read_keys(folder / "study.key")
+    with pytest.raises(BadInput, match="not the key that the store was begun with"):
+        serve(folder, port=0)
+    with running(folder, new_key=True) as (process, _):
+        stopped(process)
+    with running(folder) as (process, _):
+        stopped(process)
+    (folder / "study.key").write_bytes(lost)
+    with pytest.raises(BadInput, match="not the key"):
+        serve(folder, port=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"host": ""}, "--host is empty"),
+        ({"host": " "}, "--host is empty"),
+        ({"public_url": ""}, "--public-url '' is no address"),
+        ({"public_url": "https://[::1"}, "is no address such as https://study.example"),
+        ({"public_url": "https://study.example/path"}, "is no address such as https://study.example"),
+        ({"forwarded_allow": ["nobody"]}, "'nobody' is no address or network of a proxy"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused_before_anything_is_made(
+    tmp_path: Path, options: dict[str, Any], said: str
+) -> None:
+    folder = study_folder(tmp_path / "study", PAIRS)
+    with pytest.raises(BadConfig, match=re.escape(said)):
+        serve(folder, port=0, **options)
+    assert not list(folder.glob("study.[dk]*"))
 
 
 def test_a_preview_leaves_nothing_behind(tmp_path: Path) -> None:

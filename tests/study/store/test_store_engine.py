@@ -15,8 +15,11 @@ import sqlalchemy as sa
 
 from paragone.errors import BadInput, NotFound, StoreError, StoreFull
 from paragone.study.store import Store, answers, claims, events
+from paragone.study.store.store import snapshot
 from paragone.study.store.tables import answer, event
 from store_world import Small
+
+UNANSWERED = "postgresql://u:secret@127.0.0.1:1/db"
 
 
 def _event(kind: str, **more: Any) -> Callable[[sa.Connection], str]:
@@ -165,11 +168,19 @@ def test_truncating_is_no_way_around(small: Small) -> None:
         ("sqlite:///:memory:", "a store needs a file"),
         ("mysql://u:secret@host/db", "no store on 'mysql'; there is sqlite:/// and postgresql"),
         ("study.db", "the store's address is no URL; give sqlite:///folder/study.db"),
+        ("", "the store's address is no URL; give sqlite:///folder/study.db"),
+        ("postgresql://u@host/db?x=1&secret=2", "an option after the \\? that PostgreSQL does not know"),
     ],
 )
 def test_an_address_that_is_none_is_told(url: str, says: str) -> None:
     with pytest.raises(BadInput, match=says) as caught:
         Store.open(url)
+    assert "secret" not in caught.value.message
+
+
+def test_a_copy_of_an_unanswering_database_is_told_in_one_line_without_its_password() -> None:
+    with pytest.raises(StoreError, match=r"^db: the database does not answer \(.*\)$") as caught, snapshot(UNANSWERED):
+        pass
     assert "secret" not in caught.value.message
 
 

@@ -75,6 +75,12 @@ def test_a_file_that_is_no_key_is_told(tmp_path: Path, content: bytes) -> None:
         read_keys(path)
 
 
+def test_a_folder_is_no_key(tmp_path: Path) -> None:
+    (tmp_path / "study.key").mkdir()
+    with pytest.raises(BadInput, match=r"study\.key: not a file; restore the study's key"):
+        read_keys(tmp_path / "study.key")
+
+
 def test_a_missing_key_is_told(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no key of the study"):
         read_keys(tmp_path / "study.key", make=False)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -12,6 +15,7 @@ from alembic.runtime.migration import MigrationContext
 from paragone.errors import BadInput
 from paragone.study.store import Store
 from paragone.study.store.schema import migrate, revision_of
+from paragone.study.store.store import snapshot
 from paragone.study.store.tables import METADATA
 
 
@@ -81,6 +85,21 @@ def test_a_database_of_somebody_else_is_refused(empty_url: str) -> None:
         c.execute(sa.text("CREATE TABLE customers (id INTEGER)"))
     with pytest.raises(BadInput, match="a database with other tables in it; name an empty one"):
         Store.open(empty_url)
+
+
+def test_a_database_of_somebody_else_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    with contextlib.closing(sqlite3.connect(path)) as c, c:
+        c.execute("CREATE TABLE customers (id INTEGER)")
+    url, before = f"sqlite:///{path}", path.read_bytes()
+    with pytest.raises(BadInput, match=r"study\.db: a database with other tables in it"):
+        Store.open(url)
+    with pytest.raises(BadInput, match=r"study\.db: no store in it; name the database of a served study"):
+        Store.open(url, read_only=True)
+    with pytest.raises(BadInput, match=r"study\.db: no store in it"), snapshot(url):
+        pass
+    assert path.read_bytes() == before
+    assert not list(tmp_path.glob("study.db-*"))
 
 
 def test_two_workers_that_start_together_do_not_collide(postgres: object) -> None:

@@ -24,7 +24,7 @@ from ...errors import BadConfig, NotFound
 from ..admin import auth
 from ..frozen import Frozen, freeze
 from ..pictures.cache import profile_warnings
-from ..store import Store
+from ..store import Store, key_check
 from ..store.keys import Keys, read_keys
 from .app import create_app, served
 from .backups import keeps_backups
@@ -32,6 +32,7 @@ from .dealer import deal
 from .desk import ServerSettings
 from .kiosk import first_codes
 from .patience import PatientProtocol
+from .security import site_of
 from .several import run_several
 
 __all__ = ["address_of", "serve", "worker"]
@@ -53,6 +54,7 @@ def serve(
     workers: int = 1,
     preview: bool = False,
     lab: bool = False,
+    new_key: bool = False,
     forwarded_allow: Sequence[str] = (),
     admin_password_file: str | Path | None = None,
     quiet: bool = False,
@@ -72,6 +74,7 @@ def serve(
         workers: processes; more than one needs PostgreSQL.
         preview: click through everything; nothing is kept.
         lab: one machine, one participant after another.
+        new_key: the store goes on under the folder's study.key, though it was begun with another one, which is lost.
         forwarded_allow: addresses of proxies whose forwarded headers are believed.
         admin_password_file: file with the password of the admin 'admin', who is made if there is none yet; None: the
             address printed at the first start lets you choose one.
@@ -80,42 +83,46 @@ def serve(
 
     Raises:
         BadConfig: options that do not go together, or a port that is taken.
-        BadInput: whatever `freeze` and the store refuse.
+        BadInput: whatever `freeze` and the store refuse; another study.key than the store was begun with.
     """
     folder = Path(folder)
+    site_of(public_url, host=host, proxies=forwarded_allow)  # before anything is made
     frozen = freeze(folder, rehearsal=preview or lab)
     settings = ServerSettings(
         preview=preview, lab=lab, public_url=public_url, host=host, proxies=tuple(forwarded_allow)
     )
-    with _stops_calmly(), _address_of_store(folder, store_url, preview=preview) as address:
-        keys = Keys(os.urandom(32)) if preview else read_keys(folder / "study.key")
-        with Store.open(address) as store:
-            if workers > 1 and store.dialect == "sqlite":
-                raise BadConfig(
-                    f"--workers {workers} needs PostgreSQL (--store); SQLite serves one process, which is enough for "
-                    "hundreds of people at once",
-                    where="--workers",
-                )
-            if admin_password_file is not None:
-                _first_admin(store, Path(admin_password_file))
-            with _listening(host, port) as listener, contextlib.ExitStack() as stack:
-                port = listener.getsockname()[1]
-                addresses = _addresses(store, keys, settings, port)
-                if lab:
-                    hidden = quiet and told is None  # codes that nobody reads are none
-                    made = [] if hidden else store.write_now(lambda c: first_codes(c, keys.hmac, time.time()))
-                    addresses["codes"] = made
-                if not preview:
-                    stack.enter_context(keeps_backups(address, folder / "backups"))
-                if workers == 1:
-                    app = create_app(frozen, store, keys, settings)
-                    _tell(frozen, addresses, quiet=quiet, told=told)
-                    uvicorn.Server(_config(app, host, port)).run(sockets=[listener])
-                else:
-                    store.write_now(lambda c: deal(c, frozen, time.time()))
-                    listener.close()
-                    _tell(frozen, addresses, quiet=quiet, told=told)
-                    _several(folder, address, settings, host, port, workers)
+    with (
+        _stops_calmly(),
+        _address_of_store(folder, store_url, preview=preview) as address,
+        Store.open(address) as store,
+    ):
+        keys = Keys(os.urandom(32)) if preview else _keys(folder, store, new_key=new_key)
+        if workers > 1 and store.dialect == "sqlite":
+            raise BadConfig(
+                f"--workers {workers} needs PostgreSQL (--store); SQLite serves one process, which is enough for "
+                "hundreds of people at once",
+                where="--workers",
+            )
+        if admin_password_file is not None:
+            _first_admin(store, Path(admin_password_file))
+        with _listening(host, port) as listener, contextlib.ExitStack() as stack:
+            port = listener.getsockname()[1]
+            addresses = _addresses(store, keys, settings, port)
+            if lab:
+                hidden = quiet and told is None  # codes that nobody reads are none
+                made = [] if hidden else store.write_now(lambda c: first_codes(c, keys.hmac, time.time()))
+                addresses["codes"] = made
+            if not preview:
+                stack.enter_context(keeps_backups(address, folder / "backups"))
+            if workers == 1:
+                app = create_app(frozen, store, keys, settings)
+                _tell(frozen, addresses, quiet=quiet, told=told)
+                uvicorn.Server(_config(app, host, port)).run(sockets=[listener])
+            else:
+                store.write_now(lambda c: deal(c, frozen, time.time()))
+                listener.close()
+                _tell(frozen, addresses, quiet=quiet, told=told)
+                _several(folder, address, settings, host, port, workers)
 
 
 def address_of(host: str, port: int, public_url: str | None) -> str:
@@ -191,8 +198,8 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
     try:
         try:
             made.bind((host, port))
-        except (OSError, OverflowError) as error:
-            why = error.strerror if isinstance(error, OSError) else "no such port"
+        except (OSError, OverflowError, ValueError) as error:  # UnicodeError: a name that no host can have
+            why = error.strerror if isinstance(error, OSError) else "no such host or port"
             raise BadConfig(
                 f"cannot listen on {host}, port {port} ({why}); give another --port, or 0 for any free one",
                 where="--port",
@@ -213,6 +220,20 @@ def _options(host: str, port: int) -> dict[str, Any]:
 
 def _config(app: FastAPI, host: str, port: int) -> uvicorn.Config:
     return uvicorn.Config(app, **_options(host, port))
+
+
+def _keys(folder: Path, store: Store, *, new_key: bool) -> Keys:
+    """The study's key, which is that of the store."""
+    path = folder / "study.key"
+    if not path.exists() and not new_key and store.read_now(key_check.knows_a_key):
+        raise NotFound(
+            f"no study.key in '{folder}', and its store was begun with one; put it back, from a backup of the folder, or "
+            "give --new-key if it is lost: then nobody who was here before is known again",
+            where=str(path),
+        )
+    keys = read_keys(path)
+    store.write_now(lambda c: key_check.hold_to(c, keys, time.time(), anew=new_key))
+    return keys
 
 
 def _first_admin(store: Store, path: Path) -> None:

@@ -103,12 +103,16 @@ def site_of(
         larger: path prefix to the largest body there, in bytes.
 
     Raises:
-        BadConfig: the public address is no origin, or a proxy no address.
+        BadConfig: the public address is no origin, a proxy no address, or the host empty.
     """
     origin = None
-    if public_url:
+    if not host.strip():
+        raise BadConfig(
+            "--host is empty; give an address such as 127.0.0.1, or 0.0.0.0 for every network", where="--host"
+        )
+    if public_url is not None:
         origin = origin_of(public_url)
-        parts = urlsplit(public_url)
+        parts = urlsplit(public_url if origin else "")
         if origin is None or parts.path not in ("", "/") or parts.query or parts.fragment:
             raise BadConfig(
                 f"--public-url '{public_url}' is no address such as https://study.example; give scheme and host, "

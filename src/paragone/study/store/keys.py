@@ -85,6 +85,8 @@ def read_keys(path: str | Path, *, make: bool = True) -> Keys:
         if not make:
             raise NotFound.path(path, "key of the study")
         _make(path)
+    if not path.is_file():
+        raise BadInput(f"{path.name}: not a file; restore the study's key that was made here", where=str(path))
     if path.stat().st_mode & 0o077:
         raise BadInput(f"{path.name}: others may read the study's key; run chmod 600 {path.name}", where=str(path))
     try:

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from ...errors import BadInput, MissingExtra, StoreError, StoreFull
 from .schema import at_head, to_head
 
-__all__ = ["Postgres"]
+__all__ = ["Postgres", "first_line"]
 
 T = TypeVar("T")
 Job = Callable[[sa.Connection], T]
@@ -57,7 +57,7 @@ class Postgres:
         except sa.exc.DBAPIError as error:
             self._engine.dispose()
             raise BadInput(
-                f"{self._where}: no database answers there ({_first_line(error)})", where=self._where
+                f"{self._where}: no database answers there ({first_line(error)})", where=self._where
             ) from error
         except BaseException:
             self._engine.dispose()
@@ -155,7 +155,7 @@ class Postgres:
                 ) from error
             if isinstance(error, sa.exc.OperationalError):
                 raise StoreError(
-                    f"{self._where}: the database does not answer ({_first_line(error)})", where=self._where
+                    f"{self._where}: the database does not answer ({first_line(error)})", where=self._where
                 ) from error
             raise
 
@@ -179,5 +179,6 @@ def _refused(error: sa.exc.DBAPIError) -> bool:
     return isinstance(error, sa.exc.OperationalError) and error.statement is None and not _state(error)
 
 
-def _first_line(error: sa.exc.DBAPIError) -> str:
+def first_line(error: sa.exc.DBAPIError) -> str:
+    """What the database said first."""
     return str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__

@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 
 from ...errors import BadInput
 
-__all__ = ["at_head", "known", "migrate", "revision_of", "revisions", "to_head"]
+__all__ = ["at_head", "foreign", "known", "migrate", "no_store", "revision_of", "revisions", "to_head"]
 
 _LOCK = 0x7061726167  # 'parag': number of the advisory lock under which PostgreSQL is migrated
 
@@ -42,7 +42,19 @@ def at_head(connection: sa.Connection, where: str) -> None:
     known(connection, where)
     head = ScriptDirectory.from_config(_config(connection)).get_current_head()
     if revision_of(connection) != head:
+        if not sa.inspect(connection).has_table("alembic_version"):
+            raise no_store(where)
         raise BadInput(f"{where}: its schema is older than this paragone; open it for writing once", where=where)
+
+
+def foreign(where: str) -> BadInput:
+    """The error for a database of another program."""
+    return BadInput(f"{where}: a database with other tables in it; name an empty one or a study's", where=where)
+
+
+def no_store(where: str) -> BadInput:
+    """The error for a database that holds no study."""
+    return BadInput(f"{where}: no store in it; name the database of a served study", where=where)
 
 
 def to_head(connection: sa.Connection, where: str) -> None:
@@ -59,7 +71,7 @@ def to_head(connection: sa.Connection, where: str) -> None:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
     here = known(connection, where)
     if here is None and set(sa.inspect(connection).get_table_names()) - {"alembic_version"}:
-        raise BadInput(f"{where}: a database with other tables in it; name an empty one or a study's", where=where)
+        raise foreign(where)
     migrate(connection)
 
 

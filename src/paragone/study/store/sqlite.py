@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 import sqlalchemy as sa
 
 from ...errors import BadInput, NotFound, StoreError, StoreFull
-from .schema import at_head, to_head
+from .schema import at_head, foreign, to_head
 
 __all__ = ["Sqlite", "engine_of", "locked", "told"]
 
@@ -32,7 +32,6 @@ _BATCH = 256  # jobs of one commit: above it the first of them would wait too lo
 _READERS = 4  # threads; a reader never waits for the writer
 _PRAGMAS = (
     "busy_timeout = 30000",  # milliseconds
-    "journal_mode = WAL",
     "synchronous = FULL",
     "foreign_keys = ON",
     "recursive_triggers = ON",  # so that INSERT OR REPLACE cannot pass the append-only triggers
@@ -284,6 +283,13 @@ _AWAY = {
 }
 
 
+def _must_not_be_foreign(raw: sqlite3.Connection, where: str) -> None:
+    """Another program's database is refused before anything of it changes, its journal included."""
+    tables = {name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if tables and "alembic_version" not in tables:
+        raise foreign(where)
+
+
 def engine_of(url: sa.URL, begin: str, pool: type[sa.Pool], *, read_only: bool = False) -> sa.Engine:
     """An engine on a SQLite file, with our pragmas, whose transactions start by `begin`."""
     # a snapshot may be read on from another thread, as a response is sent; never by two at once
@@ -292,8 +298,13 @@ def engine_of(url: sa.URL, begin: str, pool: type[sa.Pool], *, read_only: bool =
     @sa.event.listens_for(engine, "connect")
     def _connect(raw: sqlite3.Connection, _: Any) -> None:
         raw.isolation_level = None  # transactions begin where we say so
-        for pragma in (*_PRAGMAS, *(("query_only = ON",) if read_only else ())):
+        for pragma in _PRAGMAS:
             raw.execute(f"PRAGMA {pragma}")
+        if read_only:
+            raw.execute("PRAGMA query_only = ON")
+            return
+        _must_not_be_foreign(raw, Path(url.database or "").name)
+        raw.execute("PRAGMA journal_mode = WAL")  # stays in the file
 
     @sa.event.listens_for(engine, "begin")
     def _begin(connection: sa.Connection) -> None:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+import psycopg
 import sqlalchemy as sa
+from psycopg.conninfo import make_conninfo
 
 from ...errors import BadInput, NotFound, StoreError
 from . import sqlite
-from .postgres import Postgres
-from .schema import known
+from .postgres import Postgres, first_line
+from .schema import known, no_store
 from .sqlite import Sqlite
 
 __all__ = ["Job", "Store", "parsed", "snapshot", "transaction"]
@@ -115,6 +117,15 @@ def parsed(url: str) -> sa.URL:
         raise BadInput(
             f"no store on '{address.drivername}'; there is sqlite:/// and postgresql+psycopg://", where="store"
         )
+    if address.get_backend_name() == "postgresql":
+        try:
+            make_conninfo("", **{name: str(value) for name, value in address.query.items()})
+        except psycopg.ProgrammingError as error:  # which names it, and it may be a piece of a password
+            raise BadInput(
+                "the store's address has an option after the ? that PostgreSQL does not know; a password with odd "
+                "characters is best left to PGPASSWORD or ~/.pgpass",
+                where="store",
+            ) from error
     return address
 
 
@@ -128,7 +139,7 @@ def snapshot(url: str, *, any_content: bool = False) -> Iterator[sa.Connection]:
 
     Raises:
         NotFound: no such file.
-        BadInput: the schema is newer than this program.
+        BadInput: the schema is newer than this program, or there is none.
         StoreError: the database does not answer.
     """
     address = parsed(url)
@@ -142,8 +153,8 @@ def snapshot(url: str, *, any_content: bool = False) -> Iterator[sa.Connection]:
         options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     where = Path(address.database or "").name
     with _told(where), engine.connect().execution_options(**options) as c, c.begin():
-        if not any_content:
-            known(c, where)
+        if not any_content and known(c, where) is None:
+            raise no_store(where)
         yield c
 
 
@@ -167,7 +178,5 @@ def _told(where: str) -> Iterator[None]:
         if fault is not error:
             raise fault from error
         if isinstance(error, sa.exc.OperationalError):
-            raise StoreError(
-                f"{where}: the database does not answer ({error.orig})".splitlines()[0], where=where
-            ) from error
+            raise StoreError(f"{where}: the database does not answer ({first_line(error)})", where=where) from error
         raise
