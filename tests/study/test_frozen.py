@@ -135,6 +135,40 @@ def test_a_plan_that_is_older_than_the_settings_is_refused(tmp_path: Path, old: 
     assert all("run paragone plan again" in line for line in found)
 
 
+@pytest.mark.parametrize(
+    ("settings", "where", "values", "said"),
+    [
+        (PAIRS, pl.col("kind") == "check", {"expected": "up"}, "expects 'up': answer 'up' is not one of left, right"),
+        (
+            PAIRS,
+            pl.col("kind") == "check",
+            {"expected": "tie"},
+            "expects 'tie': answer 'tie' is not one of left, right",
+        ),
+        (PAIRS, pl.col("kind") == "main", {"expected": "left"}, "is no check and has an expected answer"),
+        (PAIRS, pl.col("kind") == "main", {"repeat_of": "nowhere"}, "repeats 'nowhere', which is no trial of stage"),
+        (PAIRS, pl.col("kind") == "check", {"check": "instructed", "expected": None}, "without an expected answer"),
+        (RATINGS, pl.col("kind") == "check", {"expected": "1e999"}, "is not on the scale from 0 to 5 by 0.1"),
+        (RATINGS, pl.col("kind") == "check", {"expected": "7"}, "is not on the scale from 0 to 5 by 0.1"),
+        (RATINGS, pl.col("kind") == "check", {"expected": "nan"}, "is not on the scale from 0 to 5 by 0.1"),
+        (RATINGS, pl.col("kind") == "check", {"expected": "left"}, "is not on the scale from 0 to 5 by 0.1"),
+    ],
+)
+def test_a_plan_whose_answers_no_table_would_take_is_refused(
+    tmp_path: Path, settings: str, where: pl.Expr, values: dict[str, str | None], said: str
+) -> None:
+    folder = study_folder(tmp_path / "s", settings)
+    rows = Plan.read(folder / "plan.csv").frame
+    edited = [
+        pl.when(where).then(pl.lit(value, pl.String)).otherwise(pl.col(name)).alias(name)
+        for name, value in values.items()
+    ]
+    Plan(rows.with_columns(edited)).write(folder / "plan.csv")
+    found = lines(folder)
+    assert len(found) == 1
+    assert said in found[0]
+
+
 def test_a_plan_that_still_fits_is_asked_in_other_words(tmp_path: Path) -> None:
     folder = changed(study_folder(tmp_path / "s", PAIRS), 'who = "A university"', 'who = "Another one"')
     assert freeze(folder).study.consent.who == "Another one"

@@ -10,7 +10,7 @@ import polars as pl
 from ..benchmark import BROKEN, Benchmark
 from ..design import PairStage, RatingStage, Study, in_language, references
 from ..design.pages import MOST_CRITERIA, MOST_LETTERS
-from ..errors import BadConfig, UnknownName
+from ..errors import BadConfig, BadInput, UnknownName
 from .pages import PAGES
 
 __all__ = ["Stock", "broken_of", "faults", "with_references"]
@@ -155,9 +155,33 @@ def _plan(stock: Stock) -> Iterator[str]:
             yield f"references.csv: no picture of {factor} {_listed(bare)}, which plan.csv shows beside the {side}"
     for name, stage in stages.items():
         if name in names:
-            yield from _sizes(name, stage, plan.filter(pl.col("stage") == name))
+            rows = plan.filter(pl.col("stage") == name)
+            yield from _sizes(name, stage, rows)
+            yield from _trials(name, stage, rows)
     if plan["sheet"].n_unique() != plan.select("sheet", "owner", "stage", "session").n_unique():
         yield f"plan.csv: a sheet belongs to more than one owner, stage or session; {_AGAIN}"
+
+
+def _trials(name: str, stage: PairStage | RatingStage, rows: pl.DataFrame) -> Iterator[str]:
+    """Trials that could be asked, and whose answers no table would take or no check could judge."""
+    told = rows.filter(pl.col("expected").is_not_null())
+    other = told.filter(pl.col("kind") != "check")
+    if other.height:
+        yield f"plan.csv: trial '{other['trial'][0]}' is no check and has an expected answer; {_AGAIN}"
+    if stage.page in PAGES.names() and not PAGES.get(stage.page).unfit(stage):
+        validate = PAGES.get(stage.page).validate
+        for trial, expected in told.unique("expected", maintain_order=True).select("trial", "expected").iter_rows():
+            try:
+                validate(expected, stage)
+            except BadInput as error:
+                yield f"plan.csv: trial '{trial}' of stage '{name}' expects '{expected}': {error.message}; {_AGAIN}"
+    bare = rows.filter((pl.col("check") == "instructed") & pl.col("expected").is_null())
+    if bare.height:
+        yield f"plan.csv: trial '{bare['trial'][0]}' is an instructed check without an expected answer; {_AGAIN}"
+    lost = rows.filter(~pl.col("repeat_of").is_in(rows["trial"].implode()))
+    if lost.height:
+        trial, first = lost.select("trial", "repeat_of").row(0)
+        yield f"plan.csv: trial '{trial}' repeats '{first}', which is no trial of stage '{name}'; {_AGAIN}"
 
 
 def _sizes(name: str, stage: PairStage | RatingStage, rows: pl.DataFrame) -> Iterator[str]:
