@@ -12,6 +12,7 @@ import math
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,7 +39,7 @@ _KEYS = {"left": "1", "right": "2", "tie": "3"}
 _LOOK = """() => {
   const [body, main, find] = [document.body, document.querySelector("main"), (what) => document.querySelector(what)];
   const [told, ready, card] = [!!find("main .told"), !!find("main .main"), find("main .count")?.textContent ?? ""];
-  return {...body.dataset, told, ready, card, said: main.innerText.slice(0, 300)};
+  return {phase: "loading", ...body?.dataset, told, ready, card, said: main?.innerText.slice(0, 300) ?? ""};
 }"""
 _STATE = """async () => {
   const headers = {Authorization: `Bearer ${sessionStorage.paragone}`};
@@ -96,7 +97,8 @@ def walk(
         raise MissingExtra.library("simulate --through-browser", "playwright", "browser") from None
     n_careless = round(careless * len(passes))
     flags = [crowd.shuffled(len(passes))[number] < n_careless for number in range(len(passes))]
-    return asyncio.run(_walk(address, crowd, passes, flags, speed, rest, told))
+    with ThreadPoolExecutor(1) as apart:  # the caller's thread may have an event loop of its own, as in a notebook
+        return apart.submit(asyncio.run, _walk(address, crowd, passes, flags, speed, rest, told)).result()
 
 
 def chromium() -> str | None:

@@ -14,9 +14,9 @@ from somebody import Somebody
 FLAGS = ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def walking_browser() -> Iterator[Any]:
-    """One Chromium for all walks."""
+    """One Chromium for the walks of a module; Playwright's event loop must not outlive it, for others start their own."""
     path = needed()
     from playwright.sync_api import sync_playwright
 

@@ -20,7 +20,7 @@ _PATIENCE = 40.0  # seconds
 _LOOK = """() => {
   const [body, main, find] = [document.body, document.querySelector("main"), (what) => document.querySelector(what)];
   const [told, ready, card] = [!!find("main .told"), !!find("main .main"), find("main .count")?.textContent ?? ""];
-  return {...body.dataset, told, ready, card, said: main?.innerText.slice(0, 2000) ?? ""};
+  return {...body?.dataset, told, ready, card, said: main?.innerText.slice(0, 2000) ?? ""};
 }"""
 
 

@@ -82,6 +82,7 @@ def test_two_participants_one_after_the_other_leave_nothing_to_each_other(tmp_pa
         _enter(who, TWO, acuity="failed")
         who.begin()
         seen = who.trial()
+        who.until(lambda seen: seen["waiting"] == "0", "the answer on its way")
         who.page.goto(here.address)
         _enter(who, TWO, acuity="passed")
         again = who.question()

@@ -61,13 +61,13 @@ def start_page(language: str, offered: Sequence[str], title: str, lab: Lab, said
         f"{wrong * ' aria-invalid=true'}>{_operator(texts, lab)}"
         f'<div class="bar"><button type="submit">{button}</button></div></form>{language_links(texts, offered)}'
     )
-    told = [f"{title}. {texts['lab.head']}.", *([texts[said]] if said else [])]
+    told = [title, texts["lab.head"], *([texts[said]] if said else [])]
     headers = {
         "referrer-policy": "same-origin",  # under no-referrer browsers send "Origin: null" with a form
         "cache-control": "no-store",
         "clear-site-data": '"storage"',
     }
-    return calm_page(texts, *told, head=texts["entry.head"], body=body, status=422 if wrong else 200, headers=headers)
+    return calm_page(texts, *told, head=texts["lab.head"], body=body, status=422 if wrong else 200, headers=headers)
 
 
 def _operator(texts: Texts, lab: Lab) -> str:

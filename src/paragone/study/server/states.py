@@ -26,6 +26,8 @@ __all__ = ["AHEAD", "State", "done_part", "state_of", "trial_order"]
 State = dict[str, Any]
 AHEAD = 2
 """Trials that are served beyond the current one."""
+_IN_A_LAB = {"done.next-now": "now", "done.next-later": "later", "wait.text": "later", "done.close": "thanks"}
+"""Text -> the one of [client.lab] in its place: nobody comes back by a link there, and nobody closes the page."""
 _GOING: tuple[Phase, ...] = ("trial", "break", "questionnaire", "finish")
 
 
@@ -59,7 +61,7 @@ def state_of(desk: Desk, facts: Facts, now: float, *, way_back: Return | None = 
             **parts.device(frozen, _plates(desk, facts) if phase == "device" else []),
             "full_screen": study.display.full_screen or desk.settings.lab,
         },
-        "texts": _client_texts(facts.language),
+        "texts": _client_texts(facts.language, desk.settings.lab),
     }
     if phase == "consent":
         state["consent"] = parts.consent(frozen, facts.language, _likely_stage(facts))
@@ -109,9 +111,12 @@ def done_part(outcome: str, way_back: Return | None, texts: Texts, following: St
 
 
 @lru_cache(maxsize=8)
-def _client_texts(language: str) -> msgspec.Raw:
-    """What the browser needs of a language, as JSON that is made once."""
-    return msgspec.Raw(msgspec.json.encode(load(language).client))
+def _client_texts(language: str, lab: bool) -> msgspec.Raw:
+    """What the browser needs of a language, as JSON that is made once; on a lab's one machine some words are others."""
+    told = dict(load(language).client)
+    if lab:
+        told |= {key: told[f"lab.{words}"] for key, words in _IN_A_LAB.items()}
+    return msgspec.Raw(msgspec.json.encode(told))
 
 
 def _phase(desk: Desk, at: Where) -> str:

@@ -170,9 +170,10 @@ function done({ done: { text, code, redirect, form: back, next }, study, session
 		code && [h("h2", t("done.code")), bar(shown, copy), p("done.code-text")],
 		(back || redirect) && p("done.return"),
 		back ? h("form", { method: "post", action: back.action }, hidden, submit("return")) : redirect && bar(h("a.main", t("button.return"), { href: redirect })),
-		next && p(study.lab ? (open ? "session" : "lab.later") : open ? "done.next-now" : "done.next-later", { n: next.session, m: session.of, when: moment(next.at) }),
+		next && p(open ? "done.next-now" : "done.next-later", { n: next.session, m: session.of, when: moment(next.at) }),
 		open && onward(() => refresh("", true), "start"),
-		study.lab ? handOver() : !back && !redirect && !next && p("done.close"),
+		!back && !redirect && !next && p("done.close"),
+		study.lab && handOver(),
 		name && h("small", t("participant", { name })),
 	]);
 }
@@ -185,18 +186,17 @@ function handOver() {
 		location.replace("/");
 	};
 	countdown(60, left, "lab.left", leave);
-	return [p("lab.thanks"), onward(leave, "next-person"), left];
+	return [onward(leave, "next-person"), left];
 }
 
 /** Pages that only tell something, and ask again after a while where that may change. */
 const plain = (key, seconds) => ({ study }) => {
-	const over = study.lab && key !== "paused";
-	sheet(t(`head.${key}`), p(`wait.${key}`), over && handOver());
-	if (seconds && !over) retry(seconds);
+	if (seconds) retry(seconds);
+	sheet(t(`head.${key}`), p(`wait.${key}`), study.lab && handOver());
 };
 function wait({ wait: { until }, now, study }) {
-	sheet(t("head.wait"), p(study.lab ? "lab.later" : "wait.text", { when: moment(until) }), study.lab && handOver());
-	if (!study.lab) retry(Math.max(5, Math.min(600, until - now)));
+	retry(Math.max(5, Math.min(600, until - now)));
+	sheet(t("head.wait"), p("wait.text", { when: moment(until) }), study.lab && handOver());
 }
 
 const CARD = 8.56; // cm wide, ISO/IEC 7810 ID-1
