@@ -29,7 +29,7 @@ def code_page(language: str, offered: Sequence[str], title: str, *, wrong: bool 
         f'<label for="code">{label}</label><p id="code-help">{help_}</p>'
         '<input id="code" name="code" type="text" required autofocus autocomplete="off" autocapitalize="characters" '
         f'spellcheck="false" maxlength="20" aria-describedby="code-help"{wrong * " aria-invalid=true"}>'
-        f'<button type="submit">{button}</button></form>{language_links(texts, offered)}'
+        f'<div class="bar"><button type="submit">{button}</button></div></form>{language_links(texts, offered)}'
     )
     said = [texts["entry.code-wrong"]] if wrong else []
     headers = {"referrer-policy": "same-origin"}  # under no-referrer browsers send "Origin: null" with a form
