@@ -173,6 +173,9 @@ def rgb(png: bytes, *, where: str = "picture") -> NDArray[np.uint8]:
     return to_uint8(decode_image(png, where=where))
 
 
+_BEFORE_MARKUP = b"\xef\xbb\xbf \t\r\n"
+
+
 def _chunks(raw: bytes, where: str) -> Png | None:
     """The chunks of a PNG file, None for other formats; too many bytes and drawings are refused."""
     if len(raw) > MAX_BYTES:
@@ -180,7 +183,8 @@ def _chunks(raw: bytes, where: str) -> Png | None:
         raise BadImage(
             f"{where}: {size:.0f} MiB is more than the {limit} MiB that are shown; make it smaller", where=where
         )
-    if b"<svg" in raw[:4096].lower():
+    head = raw[:4096].lower()
+    if head.lstrip(_BEFORE_MARKUP).startswith(b"<") and b"<svg" in head:  # not a picture whose remarks speak of one
         raise BadImage(f"{where}: SVG may carry scripts and is not shown; export it as PNG", where=where)
     return read_png(raw, where=where) if raw.startswith(SIGNATURE) else None
 
