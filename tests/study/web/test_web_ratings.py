@@ -36,6 +36,22 @@ def test_the_slider_has_no_thumb_and_no_score_until_it_is_touched(visit: Visit) 
     assert who.button("Next").is_enabled()
 
 
+def test_the_scale_stays_as_it_is_when_it_is_touched(visit: Visit) -> None:
+    who = visit(_study())
+    who.trial()
+    slider = who.page.locator(".slider")
+    hint = who.page.locator(".hint")
+    before = slider.bounding_box()
+    lowest, below = who.page.locator(".names b").first.bounding_box(), hint.bounding_box()
+    assert hint.is_visible()
+    assert lowest
+    assert below
+    assert lowest["y"] + lowest["height"] <= below["y"] + 3  # line boxes may overlap by their empty edges
+    _click(who, 0.3)
+    assert not hint.is_visible()
+    assert slider.bounding_box() == before
+
+
 def test_a_click_in_the_middle_is_a_score_too(visit: Visit) -> None:
     study = _study(n=1)
     who = visit(study)

@@ -26,10 +26,10 @@ export async function show(trial, known, put, first) {
 	};
 	const next = button("next", (e) => leave(e, 1), ".main");
 	const previous = button("previous", (e) => leave(e, -1));
-	const hint = h("p.hint");
+	const hint = h("p.hint", t("rating.touch"));
 	const ready = () => {
 		next.disabled = criteria.some(({ id }) => !(id in values));
-		hint.textContent = next.disabled ? t("rating.touch") : "";
+		hint.style.visibility = next.disabled ? "visible" : "hidden"; // its place stays, so that the scale does not grow
 	};
 	const scales = criteria.map(({ id, question: asked }) => {
 		const set = (value) => {
