@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -211,6 +212,70 @@ def test_a_backup_that_was_changed_is_refused(
     with pytest.raises(BadInput, match=says):
         backup.restore(tmp_path / "copy.zip", f"sqlite:///{tmp_path}/restored.db")
     assert not (tmp_path / "restored.db").exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"x": 1}\n', b"[1]\n", b"no JSON\n", b"[" * 5000 + b"\n", b"[" + b"9" * 5000 + b"]\n", b'["a"]\n' * 3,
+        b'[1, "c", 1, 1, "t", "k", 0, "left", 99999999999999999999, 1, "{}"]\n', b'[{"base64": "*"}]\n',
+        b'[1, "c", 77, 77, "t", "k", 0, "left", 1, 1, "{}"]\n',
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_backup_with_rows_by_hand_and_fitting_sums_is_refused_whole(
+    store: Store, store_url: str, target: str, tmp_path: Path, line: bytes
+) -> None:
+    _filled(store)
+    backup.backup(store_url, tmp_path / "copy.zip")
+
+    def change(name: str, content: bytes) -> bytes:
+        if name == "answer.jsonl":
+            return line
+        if name != "manifest.json":
+            return content
+        told = json.loads(content)
+        told["tables"]["answer"] |= {"rows": line.count(b"\n"), "sha256": hashlib.sha256(line).hexdigest()}
+        return json.dumps(told).encode()
+
+    _changed(tmp_path / "copy.zip", change)
+    with pytest.raises(BadInput, match="table 'answer'"):
+        backup.restore(tmp_path / "copy.zip", target)
+    with Store.open(target) as restored:
+        assert not any(_content(restored).values())
+
+
+@pytest.mark.parametrize("last", [10**30, -(10**30)])
+def test_last_ids_that_are_no_ids_are_refused(
+    store: Store, store_url: str, target: str, tmp_path: Path, last: int
+) -> None:
+    _filled(store)
+    backup.backup(store_url, tmp_path / "copy.zip")
+
+    def change(name: str, content: bytes) -> bytes:
+        told = json.loads(content) if name == "manifest.json" else {}
+        return json.dumps(told | {"last_ids": {"answer": last}}).encode() if told else content
+
+    _changed(tmp_path / "copy.zip", change)
+    with pytest.raises(BadInput, match="last_ids holds what a store does not take"):
+        backup.restore(tmp_path / "copy.zip", target)
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", b" " * (20 << 20))
+    with pytest.raises(BadInput, match="no backup of paragone, or damaged"):
+        backup.check(tmp_path / "bomb.zip")
+
+
+def test_a_line_without_an_end_is_refused(
+    store: Store, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _filled(store)
+    backup.backup(store_url, tmp_path / "copy.zip")
+    monkeypatch.setattr(backup, "_MOST_LINE", 20)
+    with pytest.raises(BadInput, match="damaged in table"):
+        backup.check(tmp_path / "copy.zip")
 
 
 def test_bytes_that_rot_are_found_or_mean_nothing(tmp_path: Path) -> None:

@@ -344,6 +344,12 @@ def test_a_folder_with_other_things_is_left_alone(asked: Asked, out: Path) -> No
     assert [path.name for path in out.iterdir()] == ["thesis.tex"]
 
 
+def test_what_a_killed_export_left_is_in_nobodys_way(asked: Asked, out: Path) -> None:
+    (out / ".answers.csv.1lpn2xlg.part").write_text("half")
+    _write(asked, out)
+    assert (out / "manifest.json").is_file()
+
+
 def test_an_export_replaces_an_earlier_one(asked: Asked, out: Path) -> None:
     _write(asked, out, "csv")
     (out / "mine.txt").write_text("kept")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -32,6 +33,7 @@ __all__ = ["FORMATS", "TABLES", "answers_frame", "stream", "tables", "zipped"]
 
 _MANIFEST = "manifest.json"
 _THEN = (1980, 1, 1, 0, 0, 0)
+_LEFT = re.compile(r"\..+\.part")  # of an export that was killed, or goes on beside this one
 
 
 def answers_frame(c: sa.Connection, *, version: int | None = None, clean: bool = False) -> pl.DataFrame:
@@ -195,6 +197,7 @@ def _earlier(folder: Path) -> set[str]:
         WouldOverwrite: there are files, and they are no export.
     """
     there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    there = {name for name in there if not _LEFT.fullmatch(name)}
     if not there:
         return set()
     try:
