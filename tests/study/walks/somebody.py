@@ -320,7 +320,9 @@ def leaks(here: AskedStudy, words: set[str]) -> list[tuple[str, str]]:
         lower = said.lower()
         found += [(sent.path, word) for word in words if word.lower().encode() in lower and _means(sent.path, word)]
         if sent.path.startswith("/i/"):
-            found += [(sent.path, kind) for kind in _chunks(sent.body) if kind in ("tEXt", "iTXt", "zTXt", "eXIf", "tIME")]
+            found += [
+                (sent.path, kind) for kind in _chunks(sent.body) if kind in ("tEXt", "iTXt", "zTXt", "eXIf", "tIME")
+            ]
         if sent.path.startswith("/api/") and sent.body:
             keys = set(_keys(json.loads(sent.body)))
             found += [(sent.path, key) for key in keys & {"kind", "expected", "check", "repeat_of", "item", "image"}]

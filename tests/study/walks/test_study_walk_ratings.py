@@ -79,7 +79,7 @@ def test_two_sessions_from_a_lab_s_code_to_the_code_of_completion(tmp_path: Path
         assert "next session opens at" in page.locator("main").inner_text()
         _enter(who)
         who.phase("wait")
-        assert "next session opens at" in page.locator("main").inner_text()
+        assert "bring your code again" in page.locator("main").inner_text()
         here.ahead += 0.5 * 3600 + 1
         _enter(who)
         who.onset = ""

@@ -26,8 +26,8 @@ __all__ = ["AHEAD", "State", "done_part", "state_of", "trial_order"]
 State = dict[str, Any]
 AHEAD = 2
 """Trials that are served beyond the current one."""
-_IN_A_LAB = {"done.next-now": "now", "done.next-later": "later", "wait.text": "later", "done.close": "thanks"}
-"""Text -> the one of [client.lab] in its place: nobody comes back by a link there, and nobody closes the page."""
+_BY_CODE = {"done.next-now": "now", "done.next-later": "later", "wait.text": "later"}
+"""Text -> the one of [client.lab] in its place, where people come by a lab's code and not by a link."""
 _GOING: tuple[Phase, ...] = ("trial", "break", "questionnaire", "finish")
 
 
@@ -61,7 +61,7 @@ def state_of(desk: Desk, facts: Facts, now: float, *, way_back: Return | None = 
             **parts.device(frozen, _plates(desk, facts) if phase == "device" else []),
             "full_screen": study.display.full_screen or desk.settings.lab,
         },
-        "texts": _client_texts(facts.language, desk.settings.lab),
+        "texts": _client_texts(facts.language, desk.profile.name == "lab", desk.settings.lab),
     }
     if phase == "consent":
         state["consent"] = parts.consent(frozen, facts.language, _likely_stage(facts))
@@ -111,11 +111,13 @@ def done_part(outcome: str, way_back: Return | None, texts: Texts, following: St
 
 
 @lru_cache(maxsize=8)
-def _client_texts(language: str, lab: bool) -> msgspec.Raw:
-    """What the browser needs of a language, as JSON that is made once; on a lab's one machine some words are others."""
+def _client_texts(language: str, by_code: bool, kiosk: bool) -> msgspec.Raw:
+    """What the browser needs of a language, as JSON that is made once; in a laboratory some words are others."""
     told = dict(load(language).client)
-    if lab:
-        told |= {key: told[f"lab.{words}"] for key, words in _IN_A_LAB.items()}
+    if by_code:
+        told |= {key: told[f"lab.{words}"] for key, words in _BY_CODE.items()}
+    if kiosk:  # nobody closes the page
+        told["done.close"] = told["lab.thanks"]
     return msgspec.Raw(msgspec.json.encode(told))
 
 
