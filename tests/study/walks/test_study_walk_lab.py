@@ -120,3 +120,32 @@ def test_the_start_page_comes_by_itself_after_a_minute(tmp_path: Path, window: W
         assert here.rows("SELECT count(*) FROM participant") == [(0,)]  # who declines is not kept, and may come again
         _enter(who, ONE)
         who.phase("consent")
+
+
+def test_axe_finds_nothing_on_the_start_page_and_the_last_one(tmp_path: Path, window: Window) -> None:
+    package = pytest.importorskip("axe_core_python")
+    axe = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    with served_folder(_folder(tmp_path), lab=True) as here:
+        lab_code(here, ONE)
+        who = window(here)
+        who.open()
+        assert _violations(who, axe) == []
+        size = who.page.locator("#code").evaluate("one => parseFloat(getComputedStyle(one).fontSize)")
+        assert size >= 28  # to be read from where the operator stands
+        _enter(who, ONE)
+        who.phase("consent")
+        who.press("Do not take part")
+        who.page.locator("dialog").get_by_role("button", name="Do not take part").click()
+        who.phase("done")
+        assert _violations(who, axe) == []
+
+
+def _violations(who: Somebody, axe: str) -> list[str]:
+    """What axe finds; it comes in by the debugger's door, past the page's policy."""
+    session = who.page.context.new_cdp_session(who.page)
+    session.send("Runtime.evaluate", {"expression": f"{axe};undefined"})
+    find = "axe.run(document).then(({violations}) => violations.flatMap(({id, nodes}) => nodes.map(({html}) => id + html)))"
+    found = session.send("Runtime.evaluate", {"expression": find, "awaitPromise": True, "returnByValue": True})
+    session.detach()
+    violations: list[str] = found["result"]["value"]
+    return violations

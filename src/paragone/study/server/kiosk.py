@@ -56,12 +56,12 @@ def start_page(language: str, offered: Sequence[str], title: str, lab: Lab, said
     body = (
         f'<form method="post" action="/enter" autocomplete="off"><input type="hidden" name="lang" value="{language}">'
         f'<label for="code">{label}</label><p id="code-help">{help_}</p>'
-        '<input id="code" class="code" name="code" type="text" required autofocus autocomplete="off" '
+        '<input id="code" class="left" name="code" type="text" required autofocus autocomplete="off" '
         'autocapitalize="characters" spellcheck="false" maxlength="20" aria-describedby="code-help"'
         f"{wrong * ' aria-invalid=true'}>{_operator(texts, lab)}"
         f'<div class="bar"><button type="submit">{button}</button></div></form>{language_links(texts, offered)}'
     )
-    told = [title, texts["lab.head"], *([texts[said]] if said else [])]
+    told = [title, *([texts[said]] if said else [])]
     headers = {
         "referrer-policy": "same-origin",  # under no-referrer browsers send "Origin: null" with a form
         "cache-control": "no-store",
