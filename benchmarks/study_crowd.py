@@ -26,7 +26,7 @@ from paragone.study.frozen import Frozen
 from paragone.study.pictures import public_id
 from paragone.study.store import Store, versions
 from paragone.study.store.keys import read_keys
-from paragone.study.store.tables import answer, lease, visit
+from paragone.study.store.tables import answer, lease
 
 __all__ = ["Crowd", "Journal", "Rude", "Verdict", "compared", "random_answer"]
 
@@ -43,8 +43,8 @@ class Journal:
     acknowledged: set[str] = field(default_factory=set)
     conflicts: list[str] = field(default_factory=list)
     """Ids of answers that the server refused for others."""
-    statuses: dict[int, int] = field(default_factory=dict)
-    """HTTP status -> how often."""
+    statuses: dict[tuple[int, str], int] = field(default_factory=dict)
+    """(HTTP status, method and path) -> how often."""
     aborted: int = 0
     """Requests that were cut off by us."""
     again: int = 0
@@ -72,11 +72,22 @@ class Journal:
                 else:
                     self.conflicts.append(one["id"])
 
-    def answered(self, status: int, seconds: float) -> None:
+    def answered(self, status: int, what: str, seconds: float) -> None:
         """Note an answer of any kind."""
         with self._lock:
-            self.statuses[status] = self.statuses.get(status, 0) + 1
+            self.statuses[status, what] = self.statuses.get((status, what), 0) + 1
             self.seconds.append(seconds)
+
+    def n(self, status: int) -> int:
+        """How often a status came."""
+        with self._lock:
+            return sum(n for (each, _), n in self.statuses.items() if each == status)
+
+    @property
+    def refusals(self) -> dict[str, int]:
+        """What was not simply done, and how often."""
+        with self._lock:
+            return {f"{status} {what}": n for (status, what), n in sorted(self.statuses.items()) if status >= 400}
 
 
 class _Answer:
@@ -126,7 +137,7 @@ class Rude:
         finally:
             if rude:
                 self._journal.aborted += 1
-        self._journal.answered(answer.status_code, time.perf_counter() - began)
+        self._journal.answered(answer.status_code, f"{method} {url.partition('?')[0]}", time.perf_counter() - began)
         if url == "/api/answers" and answer.status_code in (200, 201, 409) and "results" in answer.json():
             self._journal.hears(answer.json()["results"])
         return answer
@@ -195,7 +206,9 @@ class Crowd:
         seed: of everything that is random.
         rudeness: as in `Rude`.
         pause: most seconds that a person thinks.
-        each: how many people come in each thread; None: until `stop`.
+        each: how many people come in each thread; None: one after another until `finish`.
+        until: phase in which a person stops.
+        journal: of others, to go on in.
     """
 
     def __init__(
@@ -207,8 +220,10 @@ class Crowd:
         rudeness: float = 0.25,
         pause: float = 0.02,
         each: int | None = None,
+        until: str = "done",
+        journal: Journal | None = None,
     ) -> None:
-        self.journal = Journal()
+        self.journal = journal or Journal()
         self.finished: list[str] = []
         """Who got a code."""
         self.lost: list[str] = []
@@ -217,7 +232,7 @@ class Crowd:
         """People for whom nothing was left."""
         self.again = 0
         """How often somebody came again by the panel's address."""
-        self._ports, self._rudeness, self._pause, self._each = ports, rudeness, pause, each
+        self._ports, self._rudeness, self._pause, self._each, self._until = ports, rudeness, pause, each, until
         self._over = threading.Event()
         self._threads = [threading.Thread(target=self._live, args=(seed, k), daemon=True) for k in range(n)]
 
@@ -230,8 +245,9 @@ class Crowd:
         self.finish()
 
     def finish(self, seconds: float = 300.0) -> None:
-        """Let everybody come to the end of their sheet, and nobody come after them."""
-        self._over.set()
+        """Let everybody come to the end of their sheet, and nobody come after them, unless it was said how many do."""
+        if self._each is None:
+            self._over.set()
         until = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.1, until - time.monotonic()))
@@ -268,7 +284,7 @@ class Crowd:
                 try:
                     self.again += turn > 0
                     state = walker.enter(query)
-                    while state["phase"] not in ("done", "full", "closed"):
+                    while state["phase"] not in (self._until, "done", "full", "closed"):
                         state = walker.go(state)
                 except Lost:
                     if turn == 19:
@@ -329,8 +345,6 @@ def compared(journal: Journal, store_url: str, folder: Path, *, read_only: bool 
         rows = store.read_now(lambda c: [row._asdict() for row in c.execute(sa.select(answer))])
         leases = {row.id: row for row in store.read_now(lambda c: list(c.execute(sa.select(lease))))}
         kept = store.read_now(lambda c: [versions.get(c, number) for number in versions.numbers(c)])
-        n_visits = store.read_now(lambda c: c.execute(sa.select(sa.func.count()).select_from(visit)).scalar_one())
-    assert n_visits or not rows, "answers without visits"
     frozen = {one.id: Frozen.of_parts(*one[2:5], folder=folder) for one in kept if one is not None}
     by_id = {row["client_id"]: row for row in rows}
     places = [(row["lease_id"], row["trial"], row["criterion"], row["revision"]) for row in rows]

@@ -35,6 +35,7 @@ from paragone.study.frozen import freeze
 from paragone.study.store import Store
 from paragone.study.store.tables import answer, lease
 
+_TO_THE_TRIALS = 7  # requests: entry, session, state, consent, device, instructions, begin
 PARTS = ("kills", "disk", "database", "two", "arrivals")
 Facts = dict[str, Any]
 
@@ -86,38 +87,37 @@ def kills(server: Server, folder: Path, url: str, n: int, *, clients: int = 30, 
     }
 
 
-def disk_full(server: Server, disk: Path, folder: Path, url: str, *, clients: int = 8, leave: int = 0) -> Facts:
-    """Fill the disk of a store under load, look how people are told, make room, and see that all goes on.
+def disk_full(
+    server: Server, fill: Callable[[], None], make_room: Callable[[], None], folder: Path, url: str, *, clients: int = 8
+) -> Facts:
+    """Let a store's disk be full under load, look how people are told, make room, and see that all goes on.
 
     Args:
-        server: not started yet; its store lies on `disk`.
-        disk: small.
+        server: not started yet.
+        fill: leaves no room for the store.
+        make_room: undoes it.
         folder: of the study.
         url: of the store.
         clients: people at the same time.
-        leave: kilobytes that stay free.
     """
-    ballast = disk / "ballast"
     with server, Crowd([server.port], clients, rudeness=0.1) as people:
-        _until(lambda: len(people.journal.acknowledged) > 50, "nobody answers")
-        _fill(ballast, leave)
-        _until(lambda: people.journal.statuses.get(503, 0) > 20, "nobody is told that the disk is full", 120)
-        full = len(people.journal.acknowledged)
-        during = dict(people.journal.statuses)
-        time.sleep(2)
-        healthy = server.answers()
-        while_full = len(people.journal.acknowledged) - full
-        ballast.unlink()
-        made_room = len(people.journal.acknowledged)
-        _until(lambda: len(people.journal.acknowledged) > made_room + 50, "nothing goes on after there is room")
+        journal = people.journal
+        _until(lambda: len(journal.acknowledged) > 5 * clients, "nobody answers")
+        fill()
+        _until(lambda: journal.n(503) > 2 * clients, "nobody is told that the disk is full")
+        full, refused = len(journal.acknowledged), journal.n(503)
+        time.sleep(1)
+        healthy, while_full = server.answers(), len(journal.acknowledged) - full
+        make_room()
+        _until(lambda: len(journal.acknowledged) > full + while_full + clients, "nothing goes on after there is room")
         people.finish()
     if not healthy:
         raise Broken("the server is not there while the disk is full")
-    odd = {status for status in during if status >= 500} - {503}
+    odd = {status for status, _ in journal.statuses if status >= 500} - {503}
     if odd:
         raise Broken(f"a full disk is answered with {sorted(odd)}")
-    verdict = compared(people.journal, url, folder)
-    return {**_told(people, verdict), "refused with 503": during[503], "acknowledged while full": while_full}
+    verdict = compared(journal, url, folder)
+    return {**_told(people, verdict), "refused with 503": refused, "acknowledged while full": while_full}
 
 
 def database_restarts(
@@ -134,7 +134,7 @@ def database_restarts(
             time.sleep(rng.uniform(0.0, 2.0))
             database.start()
         people.finish()
-        if server.process is None or server.process.poll() is not None:
+        if not server.answers():
             raise Broken("the server ended with its database")
     return {**_told(people, compared(people.journal, url, folder)), "restarts": n}
 
@@ -160,35 +160,46 @@ def second_refused(server: Server, folder: Path) -> Facts:
 def two_servers(first: Server, second: Server, folder: Path, url: str, *, clients: int = 10) -> Facts:
     """Two servers on one PostgreSQL: one study. The newest tab wins across them, whoever is asked."""
     with first, second:
-        replaced = _newest_tab_wins([first.port, second.port])
-        with Crowd([first.port, second.port], clients, seed=7, each=2) as people:
+        journal = Journal()
+        replaced = _newest_tab_wins([first.port, second.port], journal)
+        with Crowd([first.port, second.port], clients, seed=7, each=2, journal=journal) as people:
             people.finish()
     return {**_told(people, compared(people.journal, url, folder)), "tabs that were replaced": replaced}
 
 
-def _newest_tab_wins(ports: list[int]) -> int:
-    rng, journal, replaced = random.Random(3), Journal(), 0
+def _newest_tab_wins(ports: list[int], journal: Journal) -> int:
+    """Open four tabs of one person, by turns on two servers; return how often an older one was refused."""
+    rng, replaced = random.Random(3), 0
     query = "?PROLIFIC_PID=two-tabs&STUDY_ID=study&SESSION_ID=s-two-tabs"
     tabs: list[Walker] = []
-    for turn in range(4):
-        tab = Walker(Rude([ports[turn % 2]], journal, rng), random_answer(rng), tries=20)
-        state = tab.walk(tab.enter(query), until="trial")
-        if state["progress"]["done"] != turn:
-            raise Broken(f"a tab on the other server sees {state['progress']['done']} trials done of {turn}")
-        tab.give(state["trials"][0])
-        for older in tabs:  # each knows the next trial from its own server
-            try:
-                older.give(state["trials"][1])
-            except Lost as lost:
-                replaced += "410" in str(lost)
-            else:
-                raise Broken("an older tab may still answer")
-        tabs.append(tab)
+    with contextlib.ExitStack() as stack:
+        for turn in range(4):
+            http_ = stack.enter_context(contextlib.closing(Rude([ports[turn % 2]], journal, rng)))
+            tab = Walker(http_, random_answer(rng), tries=20)
+            state = tab.walk(tab.enter(query), until="trial")
+            if state["progress"]["done"] != turn:
+                raise Broken(f"a tab on the other server sees {state['progress']['done']} trials done of {turn}")
+            tab.give(state["trials"][0])
+            for older in tabs:
+                try:
+                    older.give(state["trials"][1])
+                except Lost as lost:
+                    replaced += "410" in str(lost)
+                else:
+                    raise Broken("an older tab may still answer")
+            tabs.append(tab)
     return replaced
 
 
 def arrivals(
-    server: Server, folder: Path, url: str, *, people: int = 200, sheets: int = 200, within: float = 10.0
+    server: Server,
+    folder: Path,
+    url: str,
+    *,
+    people: int = 200,
+    sheets: int = 200,
+    within: float = 10.0,
+    pause: float = 0.5,
 ) -> Facts:
     """Many people come within seconds and do their sheets; what is stored must be what was planned, pair by pair.
 
@@ -199,43 +210,42 @@ def arrivals(
         people: how many come.
         sheets: how many may.
         within: seconds.
+        pause: most seconds that they think before an answer.
     """
     rng = random.Random(11)
     with server:
         crowds = []
         for number, at in enumerate(sorted(rng.uniform(0, within) for _ in range(people))):
-            crowds.append((at, Crowd([server.port], 1, seed=1000 + number, rudeness=0.0, pause=0.5, each=1)))
+            crowds.append((at, Crowd([server.port], 1, seed=1000 + number, rudeness=0.0, pause=pause, each=1)))
         began, load = time.monotonic(), ""
         with contextlib.ExitStack() as stack:
             for at, crowd in crowds:
                 time.sleep(max(0.0, at - (time.monotonic() - began)))
                 stack.enter_context(crowd)
-            arrived = time.monotonic() - began
-            seconds = sorted(s for _, crowd in crowds for s in list(crowd.journal.seconds))
             load = load_average()
         whole = time.monotonic() - began
     finished = sum(len(crowd.finished) for _, crowd in crowds)
     full = sum(crowd.full for _, crowd in crowds)
     lost = [line for _, crowd in crowds for line in crowd.lost]
     everything = sorted(s for _, crowd in crowds for s in crowd.journal.seconds)
+    entering = sorted(s for _, crowd in crowds for s in crowd.journal.seconds[:_TO_THE_TRIALS])
     if lost or finished + full != people or finished != min(people, sheets):
         raise Broken(f"{people} came: {finished} finished, {full} were told full, lost: {lost[:3]}")
     return {
         "people": people,
         "finished": finished,
         "told full": full,
-        "seconds to arrive": round(arrived, 1),
-        "p99 s while they arrive": round(seconds[int(0.99 * len(seconds))], 3),
+        "p99 s of the requests until everybody is at a trial": round(entering[int(0.99 * len(entering))], 3),
         "p99 s of all requests": round(everything[int(0.99 * len(everything))], 3),
         "longest s": round(everything[-1], 3),
         "requests": len(everything),
         "seconds in all": round(whole, 1),
         "load": load,
-        **as_planned(folder, url, min(people, sheets)),
+        **as_planned(folder, url),
     }
 
 
-def as_planned(folder: Path, url: str, sheets: int) -> Facts:
+def as_planned(folder: Path, url: str) -> Facts:
     """Compare what was answered with the plan: sheets, pairs and exposure.
 
     Raises:
@@ -295,21 +305,19 @@ def _told(people: Crowd, verdict: Verdict) -> Facts:
         "known when sent again": journal.again,
         "people finished": len(people.finished),
         "came again by the panel's address": people.again,
-        "statuses": dict(sorted(journal.statuses.items())),
+        "not simply done": journal.refusals,
         "load": load_average(),
     }
 
 
-def _fill(path: Path, leave: int) -> None:
-    """Fill a disk, but for so many kilobytes."""
+def fill(path: Path) -> None:
+    """Fill a disk by a file."""
     with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while True:
             file.write(b"x" * 4096)
-    with path.open("r+b") as file:
-        file.truncate(max(0, path.stat().st_size - leave * 1024))
 
 
-def _until(true: Callable[[], bool], otherwise: str, seconds: float = 60.0) -> None:
+def _until(true: Callable[[], bool], otherwise: str, seconds: float = 240.0) -> None:
     until = time.monotonic() + seconds
     while not true():
         if time.monotonic() > until:
@@ -338,11 +346,20 @@ def scenarios(
         folder = made("disk", sheets=400, trials=24)
         with small_disk(place / "small", 6_000) as disk:
             on_disk = f"sqlite:///{disk / 'study.db'}"
-            yield "disk full, SQLite", lambda: disk_full(Server(folder, store_url=on_disk), disk, folder, on_disk)
+            ballast = disk / "ballast"
+            one = Server(folder, store_url=on_disk)
+            yield (
+                "disk full, SQLite",
+                lambda: disk_full(one, lambda: fill(ballast), ballast.unlink, folder, on_disk),
+            )
         with small_disk(place / "small-pg", 24_000) as disk:
             elsewhere = database.make(disk=disk)
+            weight = disk / "ballast"
             server = Server(folder, store_url=elsewhere, workers=2)
-            yield "disk full, PostgreSQL", lambda: disk_full(server, disk, folder, elsewhere)
+            yield (
+                "disk full, PostgreSQL",
+                lambda: disk_full(server, lambda: fill(weight), weight.unlink, folder, elsewhere),
+            )
             database.drop(elsewhere)
     if "database" in parts:
         folder = made("database", sheets=800, trials=24)
@@ -359,7 +376,7 @@ def scenarios(
         yield "two servers, PostgreSQL", lambda: two_servers(pair[0], pair[1], folder, both)
     if "arrivals" in parts:
         for sheets in (200, 150):
-            folder = made(f"arrivals-{sheets}", sheets=sheets, trials=12, criteria=("overall",), contents=3)
+            folder = made(f"arrivals-{sheets}", sheets=sheets, trials=12, repeats=0, criteria=("overall",), contents=3)
             on_file = f"sqlite:///{folder / 'study.db'}"
             yield (
                 f"200 arrivals, {sheets} sheets, SQLite",
