@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -98,6 +99,18 @@ def test_every_missing_picture_is_named(tmp_path: Path) -> None:
     assert len(found) == 2
     assert "aa-cat.png" in found[0]
     assert "bb-dog.png" in found[1]
+
+
+def test_a_picture_whose_pixels_are_cut_off_is_found_before_people_meet_it(tmp_path: Path) -> None:
+    folder = study_folder(tmp_path / "s", PAIRS)
+    whole = io.BytesIO()
+    Image.open(folder / "bb-dog.png").save(whole, format="JPEG")
+    (folder / "bb-dog.png").write_bytes(whole.getvalue()[:-2000])
+    Image.new("F", (136, 136)).save(folder / "aa-cat.png", format="TIFF")
+    found = lines(folder)
+    assert len(found) == 2
+    assert "aa-cat.png: a picture in mode F" in found[0]
+    assert "bb-dog.png: damaged or cut off" in found[1]
 
 
 def test_without_a_plan_the_next_command_is_named(tmp_path: Path) -> None:

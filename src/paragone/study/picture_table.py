@@ -14,7 +14,7 @@ from ..errors import BadInput
 from ..images import read_bytes
 from .faults import Stock
 from .pictures.instructed import MIN_SIDE
-from .pictures.sanitise import look
+from .pictures.sanitise import look, must_decode
 from .practice import PracticeQuestion
 
 __all__ = ["Picture", "measured", "too_small"]
@@ -114,6 +114,7 @@ def _measure(folder: Path, path: str) -> Picture | str:
     try:
         raw = read_bytes(folder / path)
         seen = look(raw, where=path)
+        must_decode(raw, where=path)
     except BadInput as error:
         return error.message
     return Picture(path, hashlib.sha256(raw).hexdigest(), seen.width, seen.height, seen.profile)

@@ -33,7 +33,18 @@ from ...images import decode_image, read_bytes, to_uint8
 from .icc import colour_only, described
 from .png import SIGNATURE, Png, packed, profile_chunk, read_png
 
-__all__ = ["MAX_BYTES", "MAX_PIXELS", "Looks", "Picture", "look", "png_bytes", "rgb", "sanitised", "sanitised_bytes"]
+__all__ = [
+    "MAX_BYTES",
+    "MAX_PIXELS",
+    "Looks",
+    "Picture",
+    "look",
+    "must_decode",
+    "png_bytes",
+    "rgb",
+    "sanitised",
+    "sanitised_bytes",
+]
 
 MAX_PIXELS = 64_000_000
 """Largest picture that is shown; our choice: eight 4K screens, and 192 MB once decoded in the participant's browser."""
@@ -43,6 +54,8 @@ MAX_BYTES = 64 << 20
 
 _PACKING = 4  # of 9: a third of the time of Pillow's 6, and files about 5 % larger
 _READ = ("AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "MPO", "PNG", "PPM", "TIFF", "WEBP")
+_PLAIN = ("1", "L", "LA", "P", "RGB", "RGBA")
+"""Modes of Pillow that need no look at their values before they are shown."""
 _DAMAGED = (
     OSError,
     SyntaxError,
@@ -142,6 +155,19 @@ def look(raw: bytes, *, where: str = "picture") -> Looks:
         BadImage: as for `sanitised`, except for damage that only decoding finds.
     """
     return _look(raw, _chunks(raw, where), where)[0]
+
+
+def must_decode(raw: bytes, *, where: str = "picture") -> None:
+    """Decode a picture once, and refuse the damage that `look` does not find. Much cheaper than `sanitised_bytes`.
+
+    Raises:
+        BadImage: its pixels are damaged or cut off, or of a kind that has no look on a screen.
+    """
+    with _opened(raw, where) as image:
+        image.load()
+        plain = image.mode in _PLAIN
+    if not plain:
+        to_uint8(decode_image(raw, where=where))
 
 
 def png_bytes(pixels: NDArray[np.uint8], *, like: bytes = b"") -> bytes:
