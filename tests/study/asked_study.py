@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx
 from served import served
 from study_folder import PAIRS, study_folder
 
@@ -45,6 +46,7 @@ class AskedStudy:
     desk: Desk
     sent: list[Sent] = field(default_factory=list)
     """Everything that went out."""
+    closing: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     ahead: float = 0.0
     """Seconds by which the server's clock is ahead."""
 
@@ -52,6 +54,12 @@ class AskedStudy:
     def latent(self) -> Scores:
         """True scores, invented."""
         return latent_scores(Benchmark.read(self.frozen.folder), seed=1)
+
+    def browser(self) -> httpx.Client:
+        """An HTTP client with cookies of its own, closed with the study."""
+        made = httpx.Client(base_url=self.address, timeout=20)
+        self.closing.callback(made.close)
+        return made
 
     def one(self, query: str) -> object:
         """The first value that a query of the store gives."""
@@ -84,7 +92,8 @@ def served_folder(folder: Path, *, lab: bool = False, keys: Keys | None = None) 
         sent: list[Sent] = []
         with served(_Recorded(app, sent)) as address:
             held.append(AskedStudy(address, store, keys, frozen, app.state.desk, sent))
-            yield held[0]
+            with held[0].closing:
+                yield held[0]
 
 
 class _Recorded:

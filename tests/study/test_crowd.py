@@ -12,7 +12,8 @@ from asked_study import AskedStudy, asked_study
 from study_folder import PAIRS, RATINGS
 
 from paragone.errors import BadInput, UnknownName
-from paragone.observers import Observers
+from paragone.observers import Observers, simulate
+from paragone.plan import Plan
 from paragone.scores import Scores
 from paragone.study.client import Walker
 from paragone.study.crowd import Crowd, Member
@@ -28,22 +29,22 @@ def _crowd(here: AskedStudy, **look: Any) -> Crowd:
     return Crowd(here.frozen, key, here.latent, seed=1, observers=Observers(**look))
 
 
-def _walked(here: AskedStudy, member: Member) -> Walker:
-    """A simulated participant who has walked from the door to the code of the last session."""
+def _walked(here: AskedStudy, member: Member, *, sessions: int = 99) -> Walker:
+    """A simulated participant who has walked from the door to the code of the last session, or of an earlier one."""
     ticket = passes(here.keys.hmac, 1)[0]
-    with httpx.Client(base_url=here.address, timeout=20) as http:
-        walker = Walker(
-            http,
-            lambda trial, criterion: member.answer(trial["id"], criterion),
-            train=lambda question, _criterion: member.trained(question["id"]).value,
-        )
-        walker.enter(f"?simulated={ticket}")
-        state = walker.walk(until="instructions")
-        told = http.get("/", params={"simulated": ticket, "seat": "1"}).json()
-        member.sit(told["lease"], told["stage"], told["owner"])
-        while walker.walk(state)["done"]["next"]:
-            state = walker.state()
-        return walker
+    http = here.browser()
+    walker = Walker(
+        http,
+        lambda trial, criterion: member.answer(trial["id"], criterion),
+        train=lambda question, _criterion: member.trained(question["id"]).value,
+    )
+    walker.enter(f"?simulated={ticket}")
+    state = walker.walk(until="instructions")
+    told = http.get("/", params={"simulated": ticket, "seat": "1"}).json()
+    member.sit(told["lease"], told["stage"], told["owner"])
+    while walker.walk(state)["done"]["next"] and len(walker.codes) < sessions:
+        state = walker.state()
+    return walker
 
 
 def test_the_attentive_pass_training_and_checks_and_are_named_simulated(tmp_path: Path) -> None:
@@ -127,6 +128,50 @@ def test_what_cannot_be_simulated_is_said(tmp_path: Path) -> None:
         few = Scores(here.latent.frame.filter(here.latent.frame["item"] != "aa/cat"), name="few", made={})
         with pytest.raises(BadInput, match="few has no score for 'aa/cat' on 'content'"):
             Crowd(crowd.frozen, crowd.key, few, seed=1)
+
+
+def test_who_loads_the_page_again_between_two_stages_is_told_when_the_next_opens(tmp_path: Path) -> None:
+    both = CALM + RATINGS + "[people]\nboth_stages = true\ngap_hours = 2.0\n"
+    with asked_study(tmp_path, both) as here:
+        walker = _walked(here, _crowd(here).member(0, careless=False), sessions=1)
+        state = walker.state()
+        assert state["phase"] == "done"
+        assert state["done"]["next"]["session"] == 2
+        assert state["done"]["next"]["at"] - state["now"] == pytest.approx(7200, abs=60)
+        here.ahead += 7201
+        assert walker.state()["phase"] == "device"
+
+
+def test_a_crowd_answers_as_the_observers_of_a_plan_do(tmp_path: Path) -> None:
+    with asked_study(tmp_path, CALM + RATINGS) as here:
+        crowd = _crowd(here, taste_sd=0.3, ties=0.0, lapse=0.1, left_bias=0.4)
+        plan, n = Plan.read(here.frozen.folder / "plan.csv"), 150
+        owners = [lease for lease in here.frozen.parts.leases if lease[1].endswith("001")]
+        ours: dict[tuple[str, str], list[float]] = {}
+        for number in range(n):
+            member = crowd.member(number)
+            for lease, (stage, owner) in enumerate(owners, start=1):
+                member.sit(lease, stage, owner)
+                for public, (_, trial) in member._trials.items():
+                    given = member.answer(public, "style").value
+                    ours.setdefault((trial.trial, "style"), []).append(_number(given))
+        theirs: dict[tuple[str, str], list[float]] = {}
+        for seed in range(n):
+            told = simulate(plan, here.latent, seed=seed, observers=crowd.look)
+            for trial, criterion, answer in told.select("trial", "criterion", "answer").iter_rows():
+                if (trial, criterion) in ours:
+                    theirs.setdefault((trial, criterion), []).append(_number(answer))
+        assert len(ours) > 10
+        apart = []
+        for key, values in ours.items():
+            a, b = np.array(values), np.array(theirs[key])
+            apart.append((a.mean() - b.mean()) / max(np.sqrt((a.var() + b.var()) / n), 1e-9))
+        assert np.abs(apart).max() < 4.5  # standard errors; of some thirty differences the largest is about two
+        assert np.sqrt(np.mean(np.square(apart))) < 1.6
+
+
+def _number(answer: str) -> float:
+    return float({"left": "1", "right": "0"}.get(answer, answer))
 
 
 def test_plates_are_read_as_they_are(tmp_path: Path) -> None:

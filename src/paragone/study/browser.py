@@ -205,8 +205,9 @@ class _Visitor:
             elif phase in _SHEETS:
                 await self._sheet(look)
             elif phase == "done":
-                if not await self._next_session():
-                    return str((await self.page.evaluate(_STATE))["phase"])
+                ended = await self._next_session()
+                if ended:
+                    return ended
             elif phase in ("wait", "full", "paused", "closed", "preview-end"):
                 return str(phase)
             else:
@@ -335,22 +336,26 @@ class _Visitor:
         )  # waits until it may be pressed
         await self._until(lambda look: look["phase"] != "break")
 
-    async def _next_session(self) -> bool:
-        """Take the code, and go on with the next session where there is one."""
+    async def _next_session(self) -> str:
+        """Take the code, and go on with the next session where there is one; gives where it ends: '' where it goes on."""
         code = self.page.locator("main .code")
         if await code.count():
             self.codes.append((await code.inner_text()).strip())
         state = await self.page.evaluate(_STATE)
-        if state["phase"] == "wait":
-            left = float(state["wait"]["until"]) - float(state["now"])
-            if self.rest is None or not await self._pass(left + 0.1):
-                return False
+        if state["phase"] in ("done", "wait"):
+            told = (state.get("done") or {}).get("next") or {}
+            following = state["wait"]["until"] if state["phase"] == "wait" else told.get("at")
+            if following is None:
+                return "done"
+            left = float(following) - float(state["now"])
+            if left > 0 and (self.rest is None or not await self._pass(left + 0.1)):
+                return "wait"
             state = await self.page.evaluate(_STATE)
-        if state["phase"] == "done":
-            return False
+            if state["phase"] in ("done", "wait"):
+                return str(state["phase"])  # the other stage has nothing left
         await self.page.reload()
         await self._sit()
-        return True
+        return ""
 
     async def _pass(self, seconds: float) -> bool:
         """Let time pass, on the page and on the server; False: the server's could not be moved."""

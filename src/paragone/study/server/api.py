@@ -126,7 +126,10 @@ async def _stepped(desk: Desk, token: str, done: steps.Done, now: float) -> Resp
         end = done_part("no-consent", done.back, load(done.facts.language), None)
         return _json({**state_of(desk, done.facts, now), "phase": "done", "done": end, "participant": None})
     desk.seat(token, done.facts)
-    return _json(state_of(desk, done.facts, now, way_back=done.back), 409 if done.status == "not-now" else 200)
+    state = state_of(desk, done.facts, now, way_back=done.back)
+    if state["phase"] == "done" and (steps.next_session(done.facts) or 0.0) > now:  # loaded again between two stages
+        state["done"] = _finished(done)
+    return _json(state, 409 if done.status == "not-now" else 200)
 
 
 def _finished(done: steps.Done) -> dict[str, Any]:
