@@ -18,6 +18,7 @@ from paragone.errors import BadConfig, MissingExtra, NotFound, WouldOverwrite
 from paragone.loop.walking import walk_folder
 from paragone.observers import Observers, latent_scores
 from paragone.study import browser, read_answers
+from paragone.study.client import Lost
 from paragone.study.crowd import Crowd
 from paragone.study.frozen import freeze
 from paragone.study.server.simulated import passes
@@ -156,6 +157,13 @@ def test_without_a_chromium_it_is_said_what_to_install(tmp_path: Path, monkeypat
         browser.walk("http://127.0.0.1:9/", _idle(tmp_path), ["pass"])
 
 
+def test_a_page_that_does_not_open_is_told_without_the_pass(tmp_path: Path) -> None:
+    needed()
+    with pytest.raises(Lost, match="the browser: ") as caught:
+        browser.walk("http://127.0.0.1:9/", _idle(tmp_path), ["secret-pass"])
+    assert "secret-pass" not in caught.value.message
+
+
 def _idle(tmp_path: Path) -> Crowd:
     frozen = freeze(study_folder(tmp_path / "study"), rehearsal=True)
     return Crowd(frozen, b"k" * 32, latent_scores(Benchmark.read(frozen.folder), seed=1), seed=1)
@@ -166,6 +174,10 @@ def _idle(tmp_path: Path) -> Crowd:
     [
         ({"speed": 0.5}, "--speed is 0.5; give 1"),
         ({"speed": float("nan")}, "--speed is nan; give 1"),
+        ({"url": "nonsense"}, "--url is 'nonsense'; give the address that participants open"),
+        ({"url": ""}, "--url is ''; give the address"),
+        ({"url": "http://[::1"}, "give the address that participants open"),
+        ({"url": "http://localhost:8000/admin?x=1"}, "give the address that participants open"),
         ({"url": "http://localhost:1/", "store": "sqlite:///x.db"}, "--store goes with a study that is served here"),
     ],
 )

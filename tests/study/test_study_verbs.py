@@ -67,6 +67,16 @@ def test_collect_says_that_no_answer_counts_yet(asked: Path, tmp_path: Path) -> 
     assert "the store holds no answer that counts" in call("collect", fresh).refusal
 
 
+def test_a_store_of_another_study_is_not_collected(folder: Path, tmp_path: Path) -> None:
+    other = study_folder(tmp_path / "other", CALM)
+    for name in ("items.csv", "references.csv"):
+        path = other / name
+        path.write_text(path.read_text().replace("cat", "elk").replace("dog", "fox"))
+    said = call("collect", other, "--store", f"sqlite:///{folder / 'study.db'}", "--everything")
+    assert re.search(r"the store is of another study: it shows '\w+/\w+' and nothing that items\.csv", said.refusal)
+    assert not (other / "votes.csv").exists()
+
+
 def test_export_writes_every_table_with_its_sum(folder: Path) -> None:
     document = call("export", folder, "--json").document
     assert document["files"]["answers.csv"]["rows"] == 34

@@ -11,14 +11,14 @@ import polars as pl
 
 from ..benchmark import Benchmark
 from ..design import Cost, PairStage, RatingStage, Study, cost, plan, read_study
-from ..errors import BadConfig, NotFound, TooFew, WouldOverwrite
+from ..errors import BadConfig, BadInput, NotFound, TooFew, WouldOverwrite
 from ..judgements import Ratings, Votes
 from ..observers import Observers, latent_scores, simulate
 from ..plan import Plan
 from ..scores import Scores
 from ..study import Collected, collect, read_answers
 from ..tables import write_table
-from .stored import stored_answers
+from .stored import Stored, stored_answers
 
 __all__ = ["collect_folder", "cost_document", "make_plan", "no_people_lost", "simulate_folder", "with_criteria"]
 
@@ -119,6 +119,22 @@ def _scale(path: Path) -> tuple[float, float, float]:
     return Observers().low, Observers().high, Observers().step
 
 
+def _must_be_of(folder: Path, kept: Sequence[Stored]) -> None:
+    """Refuse a store that shows nothing of what the folder's benchmark holds."""
+    if not (folder / "benchmark.toml").is_file():
+        return
+    known = Benchmark.read(folder).items["item"]
+    shown = pl.concat(
+        [one.plan.frame[side].drop_nulls() for one in kept for side in ("left", "right", "item")] or [known]
+    )
+    if shown.len() and not shown.is_in(known.implode()).any():
+        raise BadInput(
+            f"the store is of another study: it shows '{shown[0]}' and nothing that items.csv of '{folder}' holds; name the "
+            "store of this one by --store",
+            where="store",
+        )
+
+
 def collect_folder(
     folder: Path, *, answers: Path | None = None, store: str | None = None, everything: bool = False
 ) -> tuple[list[Path], Mapping[str, Any]]:
@@ -137,13 +153,15 @@ def collect_folder(
         NotFound: no answers, no plan or no store.
         TooFew: there is no answer yet.
         WouldOverwrite: votes.csv or ratings.csv is there from other answers.
+        BadInput: the store is of another study.
     """
-    table = answers or (None if store else folder / "answers.csv")
+    table = answers or (None if store is not None else folder / "answers.csv")
     if table is not None and not table.is_file() and answers is None and (folder / "study.db").is_file():
         table = None
     if table is None:
         name = "the store"
         kept = stored_answers(folder, store=store, everything=everything)
+        _must_be_of(folder, kept)
         parts = [collect(one.plan, one.answers, where=name) for one in kept if one.answers.height]
         frames = [one.answers for one in kept]
         more = {"left_out": sum(one.left_out for one in kept)}

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ..benchmark import Benchmark
 from ..errors import BadConfig
@@ -62,15 +63,19 @@ def walk_folder(
     """
     if not speed >= 1:
         raise BadConfig(f"--speed is {speed:g}; give 1 (as slow as people) or more", where="--speed")
-    if url and store:
+    if url is not None and store:
         raise BadConfig("--store goes with a study that is served here, not with --url", where="--store")
     address = store_address(folder, store, must_exist=False)
+    if url is not None and not _is_address(url):
+        raise BadConfig(
+            f"--url is '{url}'; give the address that participants open, such as http://localhost:8000", where="--url"
+        )
     look = Observers(taste_sd=taste, careless=careless)
     benchmark = Benchmark.read(folder)
     truth = Scores.read(latent) if latent else latent_scores(with_criteria(benchmark, folder / "study.toml"), seed=seed)
     from ..study.rehearsal import walk_here, walk_there
 
-    if url:
+    if url is not None:
         told(f"answers go into the store of {url}; breaks are waited for, and gaps between sessions end the walk")
         walked = walk_there(folder, url, participants, truth, seed=seed, observers=look, speed=speed, told=told)
         return {"participants": walked, "written": []}
@@ -81,3 +86,10 @@ def walk_folder(
     replace(benchmark, simulated=True).write(folder)
     written = [write_table(answers, folder / "answers.csv"), truth.write(folder / "scores" / "simulated-truth.csv")]
     return {"participants": walked, "written": [str(path) for path in written]}
+
+
+def _is_address(url: str) -> bool:
+    from ..study.server.profiles import origin_of
+
+    parts = urlsplit(url if origin_of(url) else "")
+    return bool(parts.netloc) and parts.path in ("", "/") and not parts.query and not parts.fragment

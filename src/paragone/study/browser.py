@@ -129,7 +129,8 @@ async def _walk(
                 visitor = _Visitor(await context.new_page(), member, f"{address}?{PASS}={passes[number]}", speed, rest)
                 found = await visitor.walk(inside[number - 1] if number else None, inside[number])
             except Error as error:
-                raise Lost(f"the browser: {str(error).splitlines()[0]}", where=address) from error
+                said = str(error).splitlines()[0].partition("?")[0]  # what follows is a pass
+                raise Lost(f"the browser: {said}", where=address) from error
             finally:
                 await context.close()
         told(found)
