@@ -300,6 +300,20 @@ def test_whole_numbers_beyond_floats_stay_exact() -> None:
     assert checked(frame, schema)["k"].to_list() == [9007199254740993]
 
 
+def test_a_fault_of_the_disk_names_the_file_even_where_the_engine_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "plan.csv"
+
+    def write_half() -> None:
+        with whole_file(path) as aside:
+            aside.write_text("half")
+            raise OSError("No space left on device (os error 28)")
+
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        write_half()
+    assert caught.value.filename == str(path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_stood_there_survives_a_failed_write(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("old")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -139,6 +140,10 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         os.umask(mask)
         aside.chmod(0o666 & ~mask)
         aside.replace(path)
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno or errno.EIO, error.strerror or str(error), str(path)) from error  # engines name none
     finally:
         aside.unlink(missing_ok=True)
 
