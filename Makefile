@@ -56,7 +56,7 @@ $(VENV)/.browser: $(VENV)/.test
 	touch $@
 
 $(VENV)/.lint: $(VENV)/bin/python pyproject.toml
-	$(PIP) -e ".[test,lint]"
+	$(PIP) -e ".[browser,lint]"
 	touch $@
 
 $(VENV)/.bench: $(VENV)/bin/python pyproject.toml

@@ -49,7 +49,7 @@ from paragone.study.store.tables import answer, lease
 
 CRITERIA = ("content", "style", "overall")
 SHEETS, TRIALS = 1600, 100
-SEATS = 640  # participants who answer: at 3,000 answers a second each gives five
+SEATS = 300  # participants who answer, as many as may by default; at 3,000 requests a second each would meet its limit
 CLAIMS, AT_ONCE = 600, 48
 PARTS = ("sqlite", "postgresql", "claims", "images", "potato")
 BEFORE = ("consent", "device", "instructions", "tutorial", "training", "trials-begun")

@@ -84,8 +84,7 @@ def claim(c: sa.Connection, participant_id: int, stages: Sequence[str], at_once:
     Returns:
         The lease; None: the stages have none left, too many are under way, or there is no such person.
     """
-    person = sa.select(participant.c.id).where(participant.c.id == participant_id, participant.c.forgotten_at.is_(None))
-    if c.execute(person.with_for_update(key_share=True)).first() is None:
+    if c.execute(_PERSON, {"person": participant_id}).first() is None:
         return None
     held = _held(c, participant_id)
     if held is not None:
@@ -106,8 +105,7 @@ def get(c: sa.Connection, lease_id: int) -> Lease | None:
 
 def leases_of(c: sa.Connection, participant_id: int) -> list[Lease]:
     """The leases of a participant, in the order they were made; those of a forgotten one are retired."""
-    rows = c.execute(_LEASE.where(lease.c.participant_id == participant_id).order_by(lease.c.id))
-    return [Lease._make(row) for row in rows]
+    return [Lease._make(row) for row in c.execute(_THEIRS, {"person": participant_id})]
 
 
 def away(c: sa.Connection, lease_id: int, until: float | None, now: float) -> None:
@@ -299,6 +297,15 @@ def _claim() -> sa.Executable:
 
 
 _CLAIM = _claim()
+_OF = lease.c.participant_id == sa.bindparam("person")
+_THEIRS = _LEASE.where(_OF).order_by(lease.c.id)
+_HELD = _LEASE.where(_OF, lease.c.state.in_(_UNDER_WAY)).order_by(lease.c.state.desc(), lease.c.id)
+_HOW_MANY = sa.select(sa.func.count()).select_from(lease).where(lease.c.state == "leased")
+_PERSON = (
+    sa.select(participant.c.id)
+    .where(participant.c.id == sa.bindparam("person"), participant.c.forgotten_at.is_(None))
+    .with_for_update(key_share=True)
+)
 
 
 def _lock(c: sa.Connection) -> None:
@@ -321,18 +328,16 @@ def _there(c: sa.Connection, lease_id: int) -> Lease:
 
 def _held(c: sa.Connection, participant_id: int) -> Lease | None:
     """What a person is on: under way before abandoned."""
-    theirs = _LEASE.where(lease.c.participant_id == participant_id, lease.c.state.in_(_UNDER_WAY))
-    return _made(c.execute(theirs.order_by(lease.c.state.desc(), lease.c.id)).first())
+    return _made(c.execute(_HELD, {"person": participant_id}).first())
 
 
 def _room(c: sa.Connection, at_once: int) -> bool:
     """Whether one more may be under way; near the limit claims queue, so that it is kept exactly."""
-    under_way = sa.select(sa.func.count()).select_from(lease).where(lease.c.state == "leased")
-    count = c.execute(under_way).scalar_one()
+    count = c.execute(_HOW_MANY).scalar_one()
     if count + _MARGIN < at_once:
         return True
     _lock(c)
-    return c.execute(under_way).scalar_one() < at_once
+    return int(c.execute(_HOW_MANY).scalar_one()) < at_once
 
 
 def _revived(c: sa.Connection, held: Lease, now: float) -> Lease:
