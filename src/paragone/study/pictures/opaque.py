@@ -7,7 +7,6 @@ lease always has the same one, so nothing needs to be stored.
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 
 __all__ = ["picture_etag", "public_id", "same"]
@@ -60,5 +59,5 @@ def _opaque(key: bytes, purpose: str, *parts: str) -> str:
     for part in parts:
         coded = part.encode("utf-8", "surrogatepass")
         message += len(coded).to_bytes(4, "big") + coded  # lengths keep ("1", "23") and ("12", "3") apart
-    made = hmac.new(key, message, hashlib.sha256).digest()[:_BYTES]
+    made = hmac.digest(key, message, "sha256")[:_BYTES]
     return base64.urlsafe_b64encode(made).decode("ascii")

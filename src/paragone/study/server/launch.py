@@ -34,7 +34,7 @@ from .desk import ServerSettings
 from .kiosk import first_codes
 from .patience import PatientProtocol
 from .security import site_of
-from .several import run_several
+from .several import run_several, stream_socket
 
 __all__ = ["address_of", "serve", "worker"]
 
@@ -204,7 +204,7 @@ def _address_of_store(folder: Path, url: str | None, *, preview: bool) -> Iterat
 @contextmanager
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
     """A socket that is bound, or one line that says why none is."""
-    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    made = stream_socket(host)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         try:

@@ -21,7 +21,7 @@ from typing import Any
 
 import uvicorn
 
-__all__ = ["run_several"]
+__all__ = ["run_several", "stream_socket"]
 
 _SPAWN = multiprocessing.get_context("spawn")
 _SOON = 10.0  # seconds: a process that ends sooner cannot start, and the next one waits a little
@@ -67,6 +67,15 @@ def run_several(app: str, workers: int, options: Mapping[str, Any], *, grace: fl
                 process.join()
 
 
+def stream_socket(host: str) -> socket.socket:
+    """A TCP socket of the host's family, not bound yet.
+
+    It names its protocol: asyncio sends at once (TCP_NODELAY) only where that is known, and else every answer to a request
+    of a few hundred bytes waits for the other side's delayed acknowledgement, 40 ms.
+    """
+    return socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+
+
 def _started(app: str, options: Mapping[str, Any], shared: socket.socket | None) -> SpawnProcess:
     process = _SPAWN.Process(target=_serve, args=(app, dict(options), shared))
     process.start()
@@ -94,7 +103,7 @@ def _deals() -> bool:
 
 def _reserved(host: str, port: int) -> socket.socket:
     """A socket that is bound, beside others of ours."""
-    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    made = stream_socket(host)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if _deals():

@@ -133,7 +133,8 @@ def _append_postgres(
     for row in rows:
         given += row
     given += [now, now]
-    held, stored = c.exec_driver_sql(_statement(len(rows)), tuple(given)).one()
+    raw: Any = c.connection.driver_connection  # as above; an error of psycopg's own is made SQLAlchemy's by the engine
+    held, stored = raw.execute(_statement(len(rows)), given).fetchone()
     return held > 0, set(stored)
 
 

@@ -23,7 +23,7 @@ __all__ = ["Postgres", "first_line"]
 T = TypeVar("T")
 Job = Callable[[sa.Connection], T]
 
-_WRITERS = 12  # threads and connections of each process; more only queue in the server
+_WRITERS = 24  # threads and connections of each process; more only queue in the server
 _READERS = 4
 _PAUSES = (0.0, 0.3, 1.0, 2.0)  # seconds before each further try; a restart takes about two
 _AGAIN = ("40001", "40P01", "57P01", "57P02", "57P03")  # serialisation, deadlock, shut down, crash, starting up
@@ -120,10 +120,26 @@ class Postgres:
             c = self._kept[thread] = self._autocommit.connect()
         try:
             return job(c)
-        except BaseException:
+        except BaseException as error:
             del self._kept[thread]
+            told = self._of_the_driver(c, error)
             c.close()  # which rolls back
-            raise
+            if told is None:
+                raise
+            raise told from error
+
+    def _of_the_driver(self, c: sa.Connection, error: BaseException) -> sa.exc.DBAPIError | None:
+        """What SQLAlchemy would have made of an error, where a job spoke to the driver without it; None: it did not."""
+        dialect = self._engine.dialect
+        base = dialect.loaded_dbapi.Error
+        if not isinstance(error, base):
+            return None
+        gone = c.invalidated or dialect.is_disconnect(error, c.connection.driver_connection, None)
+        if gone:
+            c.invalidate()
+        told = sa.exc.DBAPIError.instance("(by the driver)", None, error, base, True, gone, dialect)
+        assert isinstance(told, sa.exc.DBAPIError)
+        return told
 
     def _once(self, job: Job[T]) -> T:
         with self._engine.begin() as c:
