@@ -8,11 +8,11 @@ Everything is on this machine over loopback: the server as a process of its own,
 criterion of one trial; the bars are for one answer a request, as the page sends them when it asks one criterion at a time.
 Requests with all three criteria of a trial stand beside them, and runs in which the state is asked for after each trial, as
 the page does. The bar for claims is for handing out a sheet in the store; the whole step at consent, in which the sheet is
-laid out and all that the page needs is sent, stands beside. A server's CPU time is that of its processes, that of PostgreSQL's added; the desk's live scores, which a
-process of low priority computes beside them, are told apart. Participants are put into the store before the server starts;
-each stays below the limit of ten answers a second that the server holds sessions to, because there are enough of them. A
-request that takes more than two seconds counts as a time-out. Absolute numbers depend on what else the machine does: the
-load average stands beside them.
+laid out and all that the page needs is sent, stands beside. A server's CPU time is that of its processes, that of
+PostgreSQL's added; the desk's live scores, which a process of low priority computes beside them, are told apart.
+Participants are put into the store before the server starts; each stays below the limit of ten answers a second that the
+server holds sessions to, because there are enough of them. A request that takes more than two seconds counts as a time-out.
+Absolute numbers depend on what else the machine does: the load average stands beside them.
 """
 
 from __future__ import annotations
