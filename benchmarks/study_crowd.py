@@ -20,8 +20,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from paragone.errors import ParagoneError
-from paragone.study.client import Lost, Walker
+from paragone.errors import Lost, ParagoneError
+from paragone.study.client import Walker
 from paragone.study.frozen import Frozen
 from paragone.study.pictures import public_id
 from paragone.study.store import Store, versions

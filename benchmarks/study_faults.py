@@ -29,8 +29,8 @@ import sqlalchemy as sa
 from study_crowd import Crowd, Journal, Rude, Verdict, compared, random_answer
 from study_rig import Database, Server, load_average, postgresql, small_disk, study_folder
 
-from paragone.errors import BadInput
-from paragone.study.client import Lost, Walker
+from paragone.errors import BadInput, Lost
+from paragone.study.client import Walker
 from paragone.study.frozen import freeze
 from paragone.study.store import Store
 from paragone.study.store.tables import answer, lease

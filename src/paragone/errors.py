@@ -14,6 +14,7 @@
     │   └── TooFew             fewer answers, items or participants than the method needs
     ├── StoreError             the study's database cannot do what was asked at this moment; nothing acknowledged is lost
     │   └── StoreFull          its disk is full
+    ├── Lost                   a study's server or page did not do what a participant may expect of it
     └── WouldOverwrite         an output exists and was not made by the same command
 
 `message` is one line that says what, where and what to do; `where` names the file (and row) for machines.
@@ -31,6 +32,7 @@ __all__ = [
     "BadInput",
     "BadTable",
     "CannotScore",
+    "Lost",
     "MissingExtra",
     "NotConnected",
     "NotConverged",
@@ -156,6 +158,10 @@ class StoreError(ParagoneError):
 
 class StoreFull(StoreError):
     """The disk under the study's database is full; what was asked is not stored."""
+
+
+class Lost(ParagoneError):
+    """A study's server, or a page of it, did not do what a participant may expect of it."""
 
 
 class WouldOverwrite(ParagoneError):

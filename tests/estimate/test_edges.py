@@ -115,7 +115,7 @@ def test_compacting_leaves_unseen_items_out(comparisons):
 def test_separate_groups_are_refused_with_their_members(comparisons):
     votes = comparisons([0, 1, 2, 3, 5], [1, 0, 3, 2, 3], n=6)
     with pytest.raises(
-        NotConnected, match="items fall into 2 groups that were never compared; add cross-group"
+        NotConnected, match="items fall into 2 groups that were never compared; ask for answers across groups"
     ) as error:
         check_connected(aggregate(votes), strongly=False)
     assert [group.tolist() for group in error.value.groups] == [[2, 3, 5], [0, 1]]

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from paragone.study.client import Lost, Walker
+from paragone.errors import Lost
+from paragone.study.client import Walker
 
 
 class Answer:

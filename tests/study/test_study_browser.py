@@ -14,11 +14,10 @@ from study_folder import PAIRS, RATINGS, study_folder
 
 from command_line import call
 from paragone.benchmark import Benchmark
-from paragone.errors import BadConfig, MissingExtra, NotFound, WouldOverwrite
+from paragone.errors import BadConfig, Lost, MissingExtra, NotFound, WouldOverwrite
 from paragone.loop.walking import walk_folder
 from paragone.observers import Observers, latent_scores
 from paragone.study import browser, read_answers
-from paragone.study.client import Lost
 from paragone.study.crowd import Crowd
 from paragone.study.frozen import freeze
 from paragone.study.server.simulated import passes

@@ -64,7 +64,20 @@ def test_collect_says_that_no_answer_counts_yet(asked: Path, tmp_path: Path) -> 
     fresh = study_folder(tmp_path / "fresh", CALM)
     with served_folder(fresh):
         pass
-    assert "the store holds no answer that counts" in call("collect", fresh).refusal
+    assert "study.db holds no answer that counts" in call("collect", fresh).refusal
+
+
+def test_people_go_before_those_who_were_simulated(folder: Path) -> None:
+    assert call("simulate", folder).code == 0
+    said = call("collect", folder)
+    assert said.code == 0, said.err
+    assert "read: study.db" in said.err
+    assert pl.read_csv(folder / "votes.csv")["participant"].n_unique() == 2
+    assert "simulated = true" not in (folder / "benchmark.toml").read_text()
+    (folder / "study.db").unlink()
+    said = call("collect", folder)
+    assert "read: answers.csv" in said.err
+    assert "simulated = true" in (folder / "benchmark.toml").read_text()
 
 
 def test_a_store_of_another_study_is_not_collected(folder: Path, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "check_connected",
     "compacted",
     "is_connected",
+    "never_compared",
     "not_connected",
     "not_strongly_connected",
     "pooled",
@@ -232,14 +233,20 @@ def is_connected(edges: Edges, *, strongly: bool) -> bool:
     return bool(connected_components(arcs, directed=True, connection=kind, return_labels=False) == 1)
 
 
+def never_compared(n: int) -> NotConnected:
+    """The error for n groups of items that nobody compared across."""
+    return NotConnected(
+        f"items fall into {n} groups that were never compared; ask for answers across groups (a stage with "
+        "pairs = 'across'; where the plan has one, more participants), score each group alone (--apart), or the levels of "
+        "a factor that every group holds (--by method)"
+    )
+
+
 def not_connected(labels: Ints, seen: NDArray[np.bool_]) -> NotConnected:
     """The error for items that fall into groups never compared with each other; `groups` holds their members."""
     groups = _members(labels, seen)
     return _with_groups(
-        NotConnected(
-            f"items fall into {len(groups)} groups that were never compared; "
-            f"add cross-group pairs (plan: pairs.across = true) or score each group alone"
-        ),
+        never_compared(len(groups)),
         groups,
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import NotConnected, TooFew
+from ..errors import TooFew
 from ..stats.graph import components
 from .arrays import Ints
+from .edges import never_compared
 from .encoding import Coded
 from .question import Question
 
@@ -36,10 +37,7 @@ def groups(coded: Coded, question: Question) -> list[Ints]:
     if len(found) == 1:
         return found
     if not question.apart:
-        raise NotConnected(
-            f"items fall into {len(found)} groups that were never compared; add cross-group pairs "
-            "(plan: pairs = 'across') or score each group alone (--apart)"
-        )
+        raise never_compared(len(found))
     return found
 
 

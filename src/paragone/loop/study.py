@@ -11,7 +11,7 @@ import polars as pl
 
 from ..benchmark import Benchmark
 from ..design import Cost, PairStage, RatingStage, Study, cost, plan, read_study
-from ..errors import BadConfig, BadInput, NotFound, TooFew, WouldOverwrite
+from ..errors import BadConfig, BadInput, MissingExtra, NotFound, TooFew, WouldOverwrite
 from ..judgements import Ratings, Votes
 from ..observers import Observers, latent_scores, simulate
 from ..plan import Plan
@@ -119,6 +119,19 @@ def _scale(path: Path) -> tuple[float, float, float]:
     return Observers().low, Observers().high, Observers().step
 
 
+def _goes_before(table: Path, folder: Path) -> bool:
+    """Whether answers.csv is taken though there is a study.db: it is not where only the other holds answers of people."""
+    if not table.is_file():
+        return False
+    if not _simulated(read_answers(table)).all():
+        return True
+    try:
+        kept = stored_answers(folder, everything=True)
+    except MissingExtra:
+        return True
+    return all(bool(_simulated(one.answers).all()) for one in kept)
+
+
 def _must_be_of(folder: Path, kept: Sequence[Stored]) -> None:
     """Refuse a store that shows nothing of what the folder's benchmark holds."""
     if not (folder / "benchmark.toml").is_file():
@@ -143,6 +156,7 @@ def collect_folder(
     Args:
         folder: the study.
         answers: a table of answers; None: the store that is named, else answers.csv of the folder, else its study.db.
+            Where answers.csv is of simulated participants alone and people answered in study.db, that is taken.
         store: URL of a store; its answers are taken with the plans that they were given to.
         everything: of a store, also answers of sheets that are not finished or were excluded at the desk.
 
@@ -156,15 +170,15 @@ def collect_folder(
         BadInput: the store is of another study.
     """
     table = answers or (None if store is not None else folder / "answers.csv")
-    if table is not None and not table.is_file() and answers is None and (folder / "study.db").is_file():
+    if answers is None and table is not None and (folder / "study.db").is_file() and not _goes_before(table, folder):
         table = None
     if table is None:
-        name = "the store"
+        name = "study.db" if store is None else "the store"  # whose URL may hold a password
         kept = stored_answers(folder, store=store, everything=everything)
         _must_be_of(folder, kept)
         parts = [collect(one.plan, one.answers, where=name) for one in kept if one.answers.height]
         frames = [one.answers for one in kept]
-        more = {"left_out": sum(one.left_out for one in kept)}
+        more: dict[str, Any] = {"read": name, "left_out": sum(one.left_out for one in kept)}
     else:
         made = _planned(folder)
         if answers is None and not table.is_file():
@@ -173,7 +187,7 @@ def collect_folder(
                 f"paragone simulate {folder}",
                 where=str(table),
             )
-        name, more = table.name, {}
+        name, more = table.name, {"read": table.name}
         frames = [read_answers(table)]
         parts = [collect(made, frames[0], where=name)]
     found = _together(parts)
@@ -198,7 +212,7 @@ def collect_folder(
         written.append(found.votes.write(folder / "votes.csv"))
     if found.ratings is not None:
         written.append(found.ratings.write(folder / "ratings.csv"))
-    return written, {**found.notes, **more}
+    return written, {**more, **found.notes}
 
 
 def _together(parts: Sequence[Collected]) -> Collected:

@@ -16,8 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import MissingExtra, NotFound
-from .client import Lost
+from ..errors import Lost, MissingExtra, NotFound
 from .crowd import Crowd, Member
 from .server.simulated import PASS
 

@@ -13,17 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from ..errors import ParagoneError
+from ..errors import Lost
 
-__all__ = ["Answered", "Http", "Lost", "Walker"]
+__all__ = ["Answered", "Http", "Walker"]
 
 State = dict[str, Any]
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 2.0  # seconds before a request is sent again
-
-
-class Lost(ParagoneError):
-    """The server did not do what a participant may expect of it."""
 
 
 class Http(Protocol):

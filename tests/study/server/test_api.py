@@ -16,7 +16,8 @@ import sqlalchemy as sa
 from scene import InProcess
 from study_folder import HEAD, METHODS, PAIRS, RATINGS, frozen_study
 
-from paragone.study.client import Lost, Walker
+from paragone.errors import Lost
+from paragone.study.client import Walker
 from paragone.study.frozen import Frozen
 from paragone.study.server.app import create_app
 from paragone.study.server.desk import ServerSettings

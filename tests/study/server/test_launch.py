@@ -167,6 +167,28 @@ def test_answers_of_the_server_are_sent_at_once() -> None:
 
     asyncio.run(ask())
     assert seen[0]
+def test_other_machines_of_the_network_are_told_an_address(tmp_path: Path) -> None:
+    folder = study_folder(tmp_path / "study", PAIRS)
+    with running(folder, host="0.0.0.0") as (process, told):
+        assert told["participants"].startswith("http://localhost:")
+        if told["network"] is None:
+            pytest.skip("this machine has no network")
+        assert httpx.get(told["network"], timeout=20).status_code == 200
+        stopped(process)
+    with running(folder) as (process, told):
+        assert told["network"] is None
+        stopped(process)
+
+
+def test_who_serves_a_simulated_benchmark_is_told(tmp_path: Path) -> None:
+    folder = study_folder(tmp_path / "study", PAIRS)
+    path = folder / "benchmark.toml"
+    path.write_text("simulated = true\n" + path.read_text())
+    with running(folder) as (process, _told):
+        os.kill(process.pid, signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+    assert "simulated: " in said
+    assert "set simulated = false there" in said
 
 
 def test_a_lab_asks_for_a_code(tmp_path: Path) -> None:

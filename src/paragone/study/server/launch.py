@@ -261,6 +261,7 @@ def _addresses(store: Store, keys: Keys, settings: ServerSettings, port: int) ->
     admin = f"{base}admin/setup?token={auth.setup_token(keys)}" if new else f"{base}admin"
     return {
         "participants": base,
+        "network": _in_the_network(settings, port),
         "admin": admin,
         "store": None if settings.preview else store.url.render_as_string(hide_password=True),
         "preview": settings.preview,
@@ -268,9 +269,27 @@ def _addresses(store: Store, keys: Keys, settings: ServerSettings, port: int) ->
     }
 
 
+def _in_the_network(settings: ServerSettings, port: int) -> str | None:
+    """Address for other machines of the same network, where the server listens on all and none was named."""
+    if settings.public_url or settings.host not in ("0.0.0.0", "::"):
+        return None
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # of no machine (RFC 5737), and a datagram socket sends nothing by this
+        except OSError:  # no network
+            return None
+        return f"http://{probe.getsockname()[0]}:{port}/"
+
+
 def _tell(frozen: Frozen, addresses: Mapping[str, Any], *, quiet: bool, told: Told | None) -> None:
     for line in profile_warnings({picture.path: picture.profile for picture in frozen.pictures.values()}):
         print(f"colour: {line}", file=sys.stderr)
+    if frozen.simulated and not addresses["preview"]:
+        print(
+            f"simulated: {frozen.folder / 'benchmark.toml'} says that the answers of this benchmark come from simulated "
+            "participants, and every page says so; before people come, set simulated = false there",
+            file=sys.stderr,
+        )
     if told is not None:
         told(addresses)
     if quiet or told is not None:
@@ -279,6 +298,7 @@ def _tell(frozen: Frozen, addresses: Mapping[str, Any], *, quiet: bool, told: To
     first = "; choose a password there" if "token=" in addresses["admin"] else ""
     lines = (
         f"participants  {addresses['participants']}",
+        *([f"              {addresses['network']} from other machines of this network"] if addresses["network"] else []),
         f"you           {addresses['admin']}{first}",
         f"answers       {kept}",
         *_codes(addresses),

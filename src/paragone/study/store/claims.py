@@ -169,7 +169,8 @@ def restore(c: sa.Connection, lease_id: int, now: float, *, who: str, why: str) 
     """
     _lock(c)
     back = sa.case((lease.c.done_at.is_not(None), "complete"), else_="leased")
-    counted = _its(lease_id, ("excluded",)).values(state=back, seen_at=now).returning(*_COLUMNS)
+    seen = sa.case((lease.c.done_at.is_not(None), lease.c.seen_at), else_=now)  # who goes on is not missed at once
+    counted = _its(lease_id, ("excluded",)).values(state=back, seen_at=seen).returning(*_COLUMNS)
     found = _made(c.execute(counted).first())
     if found is None:
         return None
