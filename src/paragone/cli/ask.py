@@ -77,10 +77,9 @@ def plan(
     path = made.write(target)
     if as_json:
         emit({"plan": str(path), **document, **study.cost_document(costs)})
-    for line in [*lines, *costs.text.splitlines(), str(path)]:
+    following = [] if wave is not None else [f"next, to click through it yourself: paragone serve {folder} --preview"]
+    for line in [*lines, *costs.text.splitlines(), *following, str(path)]:
         say(line, quiet=quiet or as_json)
-    if wave is None:
-        say(f"next: paragone serve {folder} --preview, to click through it yourself", quiet=quiet or as_json)
 
 
 @click.command()
@@ -177,8 +176,8 @@ def collect(
     """Turn raw answers into votes.csv and ratings.csv.
 
     Reads answers.csv and plan.csv of FOLDER or, where there is none or only one of simulated participants, the store of
-    its served study: finished sheets that were not excluded at the desk. The first answer of a participant to a trial and criterion counts, of
-    ratings that were changed the last; others and missing ones are counted and said.
+    its served study: finished sheets that were not excluded at the desk. The first answer of a participant to a trial and
+    criterion counts, of ratings that were changed the last; others and missing ones are counted and said.
 
     Example: paragone collect my-benchmark
     """

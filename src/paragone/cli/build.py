@@ -68,8 +68,8 @@ def new(
         show_frame(grid.frame)
     missing = f"; {len(grid.missing)} cells of the full design are empty" if grid.missing else ""
     say(f"{made.items.height} items{missing}", quiet=quiet or as_json)
-    say(str(folder / "benchmark.toml"), quiet=quiet or as_json)
     say(f"next, to ask people: paragone plan --example > {folder / 'study.toml'}", quiet=quiet or as_json)
+    say(str(folder / "benchmark.toml"), quiet=quiet or as_json)
 
 
 @click.command("import")

@@ -298,7 +298,11 @@ def _tell(frozen: Frozen, addresses: Mapping[str, Any], *, quiet: bool, told: To
     first = "; choose a password there" if "token=" in addresses["admin"] else ""
     lines = (
         f"participants  {addresses['participants']}",
-        *([f"              {addresses['network']} from other machines of this network"] if addresses["network"] else []),
+        *(
+            [f"              {addresses['network']} from other machines of this network"]
+            if addresses["network"]
+            else []
+        ),
         f"you           {addresses['admin']}{first}",
         f"answers       {kept}",
         *_codes(addresses),
