@@ -139,7 +139,7 @@ def _pages() -> jinja2.Environment:
     )  # fmt: skip
     filters: Mapping[str, Callable[..., Any]] = {
         "ago": words.ago, "figure": words.figure, "fixed": words.fixed, "lasting": words.lasting, "share": words.share,
-        "when": words.when, "made_up": is_simulated,
+        "way": words.way, "when": words.when, "made_up": is_simulated,
     }  # fmt: skip
     pages.filters.update(filters)
     pages.globals.update(plural=words.plural, charts=charts)

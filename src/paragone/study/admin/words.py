@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from .figures.numbers import Number
 
-__all__ = ["DASH", "ago", "decimals", "figure", "fixed", "lasting", "plural", "share", "when"]
+__all__ = ["DASH", "ago", "decimals", "figure", "fixed", "lasting", "plural", "share", "way", "when"]
 
 DASH = "–"
 As = Literal["plain", "percent", "whole", "time"]
@@ -68,7 +68,8 @@ def figure(
     elif number.low is not None:
         shown += Markup(' <span class="ci">[{}, ?]</span>').format(said[1])
     if number.n:
-        shown += Markup(' <span class="n">n = {}{}</span>').format(fixed(number.n), f" {of}" if of else "")
+        counted = of.removesuffix("s") if number.n == 1 else of
+        shown += Markup(' <span class="n">n = {}{}</span>').format(fixed(number.n), f" {counted}" if of else "")
     return shown
 
 
@@ -106,6 +107,16 @@ def lasting(seconds: float | None) -> str:
             value = seconds / size
             return f"{value:.1f} {unit}" if value < 10 and unit != "min" else f"{value:.0f} {unit}"
     return f"{max(seconds, 0):.0f} s"
+
+
+def way(platform: str) -> str:
+    """How participants come by a platform's profile, after 'come' or 'came'."""
+    ways = {
+        "open": "by the open link", "lab": "with a lab code", "own": "from a panel of your own",
+        "simulated": "as simulated participants do", "prolific": "from Prolific", "connect": "from CloudResearch Connect",
+        "sona": "from SONA", "mturk": "from Mechanical Turk",
+    }  # fmt: skip
+    return ways.get(platform, f"from {platform}")
 
 
 def plural(count: int, word: str, many: str = "") -> str:
