@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -49,9 +50,9 @@ def screening_lines(screening: Screening, *, seed: int = 0) -> list[str]:
         lines.append(f"and {left_out.height - _SHOWN} more; the table names each")
     for who, said in seconds_per_question(screening, seed=seed).items():
         if said.n and said.value == said.value:
-            lines.append(
-                f"{who}: median {said.value:.3f} s a question [{said.low:.3f}, {said.high:.3f}], n = {said.n} participants"
-            )
+            known = not math.isnan(said.low + said.high)
+            interval = f" [{said.low:.3f}, {said.high:.3f}], n = {said.n} participants" if known else f" ({said.note})"
+            lines.append(f"{who}: median {said.value:.3f} s a question{interval}")
     return lines
 
 
@@ -96,7 +97,11 @@ def bracketed(value: float | None, low: float | None, high: float | None) -> str
     """'0.813 [0.62, 0.93]', three significant digits; without brackets where there is no interval."""
     if value is None:
         return ""
-    return three(value) if low is None or high is None else f"{three(value)} [{three(low)}, {three(high)}]"
+    return (
+        three(value)
+        if low is None or high is None or math.isnan(low + high)
+        else f"{three(value)} [{three(low)}, {three(high)}]"
+    )
 
 
 def three(value: float) -> str:

@@ -194,7 +194,8 @@ def shown_card(frozen: Frozen, stage: str, card: TutorialCard, public: str, lang
         head, text, why = (texts[f"tutorial.{card.name}.{part}"] for part in ("head", "text", "why"))
     told = paragraphs(text)
     if card.words:
-        told.append(f"{texts.factor('keywords')}: {in_language(card.words, language)}")
+        beside = next((factor for words in frozen.words.values() for factor in words), "keywords")  # as at the trials
+        told.append(f"{texts.factor(beside)}: {in_language(card.words, language)}")
     question = None
     if card.criterion:
         before, word, after = _question(frozen, stage, card.criterion, None, language)
