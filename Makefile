@@ -14,10 +14,10 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n auto -m "not slow and not browser and not gpu"
 
 test-slow: $(VENV)/.test
-	$(BIN)/python -m pytest -q -n auto -m "slow"
+	$(BIN)/python -m pytest -q -n auto -m "slow and not browser"
 
 test-browser: $(VENV)/.browser
-	$(BIN)/python -m pytest -q -m "browser"
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "browser"
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check src tests benchmarks scripts examples

@@ -20,10 +20,10 @@ def test_a_benchmark_is_made_of_pictures_by_their_names(cli: Cli, here: Path) ->
     assert said.code == 0
     assert said.out == "method,ink,oil\nalpha,2,2\nbeta,2,2\ngamma,2,2\n"
     assert said.err.splitlines() == [
-            "12 items",
-            "next, to ask people: paragone plan --example > b/study.toml",
-            "b/benchmark.toml",
-        ]
+        "12 items",
+        "next, to ask people: paragone plan --example > b/study.toml",
+        "b/benchmark.toml",
+    ]
     card = Path("b/benchmark.toml").read_text()
     assert 'name = "Mine"' in card
     assert 'criteria = ["overall", "style"]' in card

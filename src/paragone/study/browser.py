@@ -267,8 +267,8 @@ class _Visitor:
         criteria = [asked["criterion"]] if one_by_one else order
         given = {name: self.member.answer(public, name) for name in criteria}
         await self._think(max(answer.seconds for answer in given.values()))
-        await self._give(asked, {name: answer.value for name, answer in given.items()})
-        self.answers += len(given)
+        if await self._give(asked, {name: answer.value for name, answer in given.items()}):
+            self.answers += len(given)
 
     async def _asked(self, phase: str) -> dict[str, Any] | None:
         """Wait for a question whose pictures are painted; None: something else came."""
@@ -283,8 +283,8 @@ class _Visitor:
         self.onset = look["onset"]
         return look
 
-    async def _give(self, asked: dict[str, Any], values: dict[str, str]) -> None:
-        """Answer as a person would: by mouse and by keyboard in turn."""
+    async def _give(self, asked: dict[str, Any], values: dict[str, str]) -> bool:
+        """Answer as a person would, by mouse and by keyboard in turn; False: the question is not there any more."""
         page, by_key = self.page, (self.answers + self.member.number) % 2 == 1
         if asked["page"] == "pairs":
             rows = page.locator("main .row")
@@ -296,7 +296,7 @@ class _Visitor:
                     await row.locator(f"[data-side={value}]").click()
             if await rows.count():
                 await page.locator("main .main").click()
-            return
+            return True
         if asked["page"] not in ("slider", "acr", "dcr"):
             raise Lost(
                 f"no simulated participant knows the page '{asked['page']}' in a browser; simulate without "
@@ -304,6 +304,9 @@ class _Visitor:
                 where=str(asked["page"]),
             )
         scales = await page.locator("main .scale").all()
+        if len(scales) != len(values):  # the page drew itself anew meanwhile: the question is met again
+            self.onset = ""
+            return False
         for scale, value in zip(scales, values.values(), strict=True):
             if asked["page"] == "slider":
                 await self._slide(scale.locator("input"), value)
@@ -313,6 +316,7 @@ class _Visitor:
             await page.keyboard.press("Enter")
         else:
             await page.locator("main .main").click()
+        return True
 
     async def _slide(self, slider: Any, value: str) -> None:
         """Move a slider by its keys; one that stands right already must be touched."""

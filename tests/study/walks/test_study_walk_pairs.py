@@ -257,6 +257,7 @@ def test_twenty_seconds_without_a_network_lose_nothing(tmp_path: Path, window: W
         who.begin()
         who.trial()
         who.network_faults_wanted = True
+        who.until(lambda seen: seen["waiting"] == "0", "the first answer on its way")
         before = here.one("SELECT count(*) FROM answer")
         who.page.context.set_offline(True)
         for _ in range(5):

@@ -23,14 +23,15 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def driver() -> Iterator[Any]:
+    """Playwright for a module: its event loop must not outlive it, for others start their own."""
     api = pytest.importorskip("playwright.sync_api")
     with api.sync_playwright() as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(driver: Any, chromium: str) -> Iterator[Any]:
     started = driver.chromium.launch(executable_path=chromium, args=FLAGS)
     yield started
