@@ -1,7 +1,7 @@
 """What a study server may meet: killed, out of disk, without its database, twice, in a hurry. No answer may suffer.
 
     python benchmarks/study_faults.py                        # everything, on both databases: about half an hour
-    python benchmarks/study_faults.py --only kills --kills 10
+    python benchmarks/study_faults.py --only kills-sqlite --kills 10
     python benchmarks/study_faults.py -o faults.json
 
 Servers, workers and PostgreSQL are real processes and are killed by SIGKILL. People are threads that answer at random over
@@ -36,7 +36,8 @@ from paragone.study.store import Store
 from paragone.study.store.tables import answer, lease
 
 _TO_THE_TRIALS = 7  # requests: entry, session, state, consent, device, instructions, begin
-PARTS = ("kills", "disk", "database", "two", "arrivals")
+PARTS = ("kills-sqlite", "kills-postgresql", "disk", "database", "two", "arrivals")
+_PAUSE = 0.08  # seconds of thought, so that the sheets last for a hundred kills
 Facts = dict[str, Any]
 
 
@@ -66,6 +67,8 @@ def kills(server: Server, folder: Path, url: str, n: int, *, clients: int = 30, 
     with server, Crowd([server.port], clients, seed=seed, **crowd) as people:
         for number in range(n):
             before = len(people.journal.acknowledged)
+            if not people.busy:
+                raise Broken(f"everybody was through before kill {number + 1}; the plan has too few sheets")
             _until(lambda before=before: len(people.journal.acknowledged) > before, "nobody answers")
             time.sleep(rng.uniform(0.3, 1.5))
             way = ways[number % len(ways)]
@@ -333,15 +336,15 @@ def scenarios(
     def made(name: str, **sizes: Any) -> Path:
         return study_folder(place / name, **{"criteria": ("content", "style"), "platform": "prolific", **sizes})
 
-    if "kills" in parts:
+    if {"kills-sqlite", "kills-postgresql"} & set(parts):
         large = made("kills", sheets=2000, trials=24)
+    if "kills-sqlite" in parts:
         sqlite = f"sqlite:///{large / 'study.db'}"
-        yield "kills, SQLite", lambda: kills(Server(large), large, sqlite, n_kills)
+        yield "kills, SQLite", lambda: kills(Server(large), large, sqlite, n_kills, pause=_PAUSE)
+    if "kills-postgresql" in parts:
         url = database.make()
-        yield (
-            "kills, PostgreSQL, 2 workers",
-            lambda: kills(Server(large, store_url=url, workers=2), large, url, n_kills, seed=2),
-        )
+        two = Server(large, store_url=url, workers=2)
+        yield "kills, PostgreSQL, 2 workers", lambda: kills(two, large, url, n_kills, seed=2, pause=_PAUSE)
     if "disk" in parts:
         folder = made("disk", sheets=400, trials=24)
         with small_disk(place / "small", 6_000) as disk:
