@@ -273,25 +273,3 @@ def test_twenty_seconds_without_a_network_lose_nothing(tmp_path: Path, window: W
         assert len(who.code()) == 8
         n = 3 * (6 + 2)
         assert here.one("SELECT count(*) FROM answer") == n
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("stage", "trials", "checks"), [("within", 144, 6), ("across", 120, 4)])
-def test_a_sheet_of_the_published_length_goes_by_keyboard(
-    tmp_path: Path, window: Window, stage: str, trials: int, checks: int
-) -> None:
-    people = {"participants = 122": "participants = 4", "participants = 142": "participants = 4"}
-    with served_folder(style_folder(tmp_path / "study", people, methods=12, side=96)) as here:
-        who = window(here, fast=True)
-        who.open(f"?stage={stage}")
-        who.begin()
-        assert who.trials(by="key")["phase"] == "break"
-        here.ahead += 60.0
-        who.page.context.clock.fast_forward(60_000)
-        who.rest()
-        assert who.trials(by="key")["phase"] == "questionnaire"
-        who.tell()
-        assert len(who.code()) == 8
-        assert here.one("SELECT count(*) FROM answer") == 3 * (trials + checks)
-        assert here.rows("SELECT state FROM lease WHERE participant_id = 1") == [("complete",)]
-        assert leaks(here, SECRETS) == []

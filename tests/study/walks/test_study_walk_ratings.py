@@ -171,18 +171,3 @@ def test_the_whole_study_goes_by_keyboard_alone(tmp_path: Path, window: Window) 
         press("Enter")
         assert len(who.code()) == 8
         assert {json.loads(str(body))["input"] for (body,) in here.rows("SELECT body FROM answer")} == {"key"}
-
-
-@pytest.mark.slow
-def test_a_session_of_the_published_length_goes_by_keyboard(tmp_path: Path, window: Window) -> None:
-    cut = {"participants = 22": "participants = 1", "sessions = 5": "sessions = 1", "plates = 4": "plates = 2"}
-    with served_folder(ratings_folder(tmp_path / "study", cut, items=216, side=128)) as here:
-        lab_code(here, CODE)
-        who = window(here, fast=True)
-        _enter(who)
-        who.begin()
-        assert who.trials(by="key")["phase"] == "questionnaire"
-        who.tell()
-        assert len(who.code()) == 8
-        assert here.one("SELECT count(*) FROM answer") == 216 + 5 + 2 + 4
-        assert leaks(here, SECRETS) == []

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import BadConfig
+from .bodies import Replay, check_text, read_body
 from .profiles import origin_of
 from .refusals import Refusal, install_refusals, refused
 
@@ -46,7 +46,6 @@ _NOBODY = "'none'"
 _EVERY = ("0.0.0.0", "::", "")
 _FORM_PAGES = ("/admin", "/enter")
 _MAY_DIFFER = (b"cache-control", b"referrer-policy")  # a page that says otherwise knows why
-_ODD = re.compile(rb"\\u(?:[dD][89a-fA-F]|0000)")
 _POLICY = (
     "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), "
     "midi=(), payment=(), usb=(), fullscreen=(self)"
@@ -255,7 +254,7 @@ class Guard:
             response = refused(refusal, path=within["path"], accept=headers.get("accept-language", ""))
             await response(within, receive, answer)
             return
-        await self.app(within, receive if body is None else _Replay(body, receive), answer)
+        await self.app(within, receive if body is None else Replay(body, receive), answer)
 
     def _within(self, scope: Scope, headers: Headers) -> Scope:
         """The scope as the application sees it: its own state with the peer, and a scheme that can be believed."""
@@ -315,11 +314,11 @@ class Guard:
             raise Refusal.too_large(most)
         try:
             async with asyncio.timeout(self.patience):
-                body = await _read(receive, most)
+                body = await read_body(receive, most)
         except TimeoutError:
             raise Refusal(408, "too-slow", headers={"connection": "close"}) from None
         if headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
-            _check_text(body)
+            check_text(body)
         return body
 
 
@@ -353,56 +352,6 @@ def _dressed(given: Iterable[tuple[bytes, bytes]], ours: dict[bytes, bytes]) -> 
     kept = [(name, value) for name, value in kept if name not in ours or name in _MAY_DIFFER]
     there = {name for name, _ in kept}
     return kept + [(name, value) for name, value in ours.items() if name not in there]
-
-
-class _Replay:
-    """A `receive` that gives a body that was read before, then what the server says."""
-
-    def __init__(self, body: bytes, receive: Receive) -> None:
-        self._body: bytes | None = body
-        self._receive = receive
-
-    async def __call__(self) -> Message:
-        if self._body is None:
-            return await self._receive()
-        body, self._body = self._body, None
-        return {"type": "http.request", "body": body, "more_body": False}
-
-
-async def _read(receive: Receive, most: int) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Refusal(400, "bad-request")
-        part: bytes = message.get("body", b"")
-        size += len(part)
-        if size > most:
-            raise Refusal.too_large(most)
-        parts.append(part)
-        if not message.get("more_body", False):
-            return b"".join(parts)
-
-
-def _check_text(body: bytes) -> None:
-    """Refuse JSON with text that no database holds: NUL, or half of a surrogate pair."""
-    odd = b"\x00" in body
-    if not odd and _ODD.search(body):
-        try:
-            odd = not _is_storable(json.loads(body))
-        except (ValueError, RecursionError):
-            odd = True
-    if odd:
-        raise Refusal(400, "bad-request")
-
-
-def _is_storable(value: object) -> bool:
-    if isinstance(value, str):
-        return not any(letter == "\x00" or "\ud800" <= letter <= "\udfff" for letter in value)
-    if isinstance(value, dict):
-        return all(_is_storable(key) and _is_storable(held) for key, held in value.items())
-    return all(map(_is_storable, value)) if isinstance(value, list) else True
 
 
 def _bare_host(host: str) -> str:
