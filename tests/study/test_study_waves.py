@@ -18,7 +18,7 @@ from paragone.plan import Plan
 from paragone.study import collect
 from paragone.study.frozen import Frozen, freeze
 from paragone.study.frozen import grown as grown_version
-from paragone.study.waves import adaptive_stage, adaptive_stages, grown, sheets_left, wave
+from paragone.study.waves import adaptive_stage, adaptive_stages, grown, sheets_left, targets, wave
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +39,7 @@ def votes_on(plan: Plan, benchmark: Benchmark, seed: int = 1) -> Votes:
 def test_waves_follow_the_votes_until_the_stage_has_all_its_sheets(folder: Path) -> None:
     plan, study, benchmark = parts_of(folder)
     assert adaptive_stages(study) == ["within"]
+    assert targets(study) == {"within": 7}
     dealt = [plan]
     for sheets, left in ((3, 1), (1, 0)):
         votes = votes_on(plan, benchmark)

@@ -17,7 +17,7 @@ from ..judgements import Votes
 from ..plan import Plan
 from ..scores import Scores
 
-__all__ = ["ESTIMATOR", "Wave", "adaptive_stage", "adaptive_stages", "grown", "sheets_left", "wave"]
+__all__ = ["ESTIMATOR", "Wave", "adaptive_stage", "adaptive_stages", "grown", "sheets_left", "targets", "wave"]
 
 ESTIMATOR = "bradley-terry-ridge"
 """Scores the votes. Its prior keeps scores finite where an item always won, and its intervals come from its curvature:
@@ -41,6 +41,12 @@ def adaptive_stages(study: Study) -> list[str]:
     """Names of the stages that are dealt in waves, in the study's order."""
     stages = zip(study.stage_names, study.stage, strict=True)
     return [name for name, stage in stages if isinstance(stage, PairStage) and stage.adaptive]
+
+
+def targets(study: Study) -> dict[str, int]:
+    """Sheets that the stages which are dealt in waves will have when all waves are dealt."""
+    stages = zip(study.stage_names, study.stage, strict=True)
+    return {name: stage.participants for name, stage in stages if isinstance(stage, PairStage) and stage.adaptive}
 
 
 def adaptive_stage(study: Study, plan: Plan, name: str = "") -> str:

@@ -80,6 +80,12 @@ def test_a_quota_counts_a_sheet_once_however_many_copies_it_has() -> None:
     assert (found.under_way, found.free, found.abandoned, found.excluded, found.extra) == (1, 1, 1, 1, 1)
 
 
+def test_a_stage_that_is_dealt_in_waves_needs_those_to_come_too() -> None:
+    leases = _leases([("1", "x", "a", "complete", 9, 9), ("1", "y", None, "free", 0, 9)])
+    (found,) = quotas(leases, {"1": 24, "2": 24})
+    assert (found.needed, found.done, found.left) == (24, 1, 23)
+
+
 def test_the_pace_of_the_last_hour_tells_the_end_when_enough_was_finished_in_it() -> None:
     done = pl.Series([NOW - 300.0 * k for k in range(1, 13)] + [NOW - 20_000.0])  # 11 within the hour, strictly
     found = pace(done, NOW - 90_000, NOW, left=22)

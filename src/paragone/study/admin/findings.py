@@ -9,6 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ..waves import targets
 from . import charts
 from .advice import Look, advise
 from .auth import Who
@@ -132,7 +133,7 @@ async def scores_page(office: Office, request: Request, who: Who) -> Response:
     at = await office.moment()
     live, blind = office.keeper.live, office.blind(at)
     every = await office.store.read(looks)
-    advice = advise(office.frozen.study, every, quotas(at.present))
+    advice = advise(office.frozen.study, every, quotas(at.present, targets(office.frozen.study)))
     return await shown(
         office, request, who, "scores.html.j2", "/admin/scores", at=at, live=live, unblinded=at.unblinded, advice=advice,
         looks=every,

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, Response
 
 from ...design import RatingStage
 from ..server.refusals import Refusal
+from ..waves import targets
 from .advice import advise
 from .alarms import alarms
 from .auth import Who
@@ -69,7 +70,7 @@ async def status_of(office: Office, at: Moment) -> dict[str, Any]:
     """
     study, live = office.frozen.study, office.keeper.live
     present = at.present
-    stages = {quota.stage: quota for quota in quotas(present)}
+    stages = {quota.stage: quota for quota in quotas(present, targets(study))}
     order = [stages[name] for name in study.stage_names if name in stages]
     left = sum(quota.left for quota in order)
     good = present.filter(pl.col("state").is_in(_DONE))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,7 +100,7 @@ class Quota:
 
     stage: str
     needed: int
-    """Different units of the plan."""
+    """Different units of the plan, those of waves to come among them."""
     done: int
     """Units with a copy that is finished and not excluded."""
     under_way: int
@@ -118,11 +118,12 @@ class Quota:
         return self.needed - self.done
 
 
-def quotas(leases: pl.DataFrame) -> list[Quota]:
+def quotas(leases: pl.DataFrame, planned: Mapping[str, int] | None = None) -> list[Quota]:
     """Return each stage's sheets against its target.
 
     Args:
         leases: stage, owner, state of the version in force; retired ones do not count unless finished.
+        planned: units that a stage will have, of stages that are dealt in waves; the others have all of theirs.
     """
     made = []
     counted = leases.filter(pl.col("state") != "retired")
@@ -134,7 +135,7 @@ def quotas(leases: pl.DataFrame) -> list[Quota]:
         made.append(
             Quota(
                 stage=str(stage),
-                needed=part["owner"].n_unique(),
+                needed=max(part["owner"].n_unique(), (planned or {}).get(str(stage), 0)),
                 done=done,
                 under_way=states.get("leased", 0),
                 free=states.get("free", 0),
