@@ -11,10 +11,12 @@ from paragone.errors import BadConfig, NotFound, UnknownName
 from paragone.judgements import Ratings, Votes
 from paragone.loop.answers import (
     answer_files,
+    checks_of,
     is_simulated,
     levels_of,
     read_answers,
     score,
+    screen_answers,
     screening_rules,
 )
 from paragone.loop.screened import kept_by, not_screened
@@ -96,3 +98,23 @@ def test_rules_of_a_file_are_overlaid_and_not_replaced(tmp_path: Path) -> None:
     rules = screening_rules(path, settings=["speed.share=0.5", "checks.needed.one=2"])
     assert (rules.reject, rules.speed.median, rules.speed.share) == (("speed",), 3.0, 0.5)
     assert rules.checks.needed == {"one": 2}
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def test_the_checks_of_a_study_are_needed_as_its_settings_count_them() -> None:
+    """Of ratings in each session, as the server judges them; how near a rating must be comes with them."""
+    assert checks_of(EXAMPLES / "style-transfer" / "study.toml") == ["checks.needed.within=5", "checks.needed.across=3"]
+    rules = screening_rules(None, settings=checks_of(EXAMPLES / "text-to-image" / "study.toml"))
+    assert (rules.checks.needed, rules.checks.by_session) == ({"rated": 1}, True)
+    assert rules.checks.within == {"broken": 1.5, "instructed": 0.1}
+    shown = [
+        {"participant": who, "item": "x", "value": value, "kind": "check", "expected": 0.0, "check": "broken",
+         "stage": "rated", "session": session, "trial": f"{session}-{k}"}
+        for who, second in (("careful", 0.0), ("tired", 5.0))
+        for session, value in (("1", 0.0), ("2", second))
+        for k in range(2)
+    ]  # fmt: skip
+    found = screen_answers(Ratings(pl.DataFrame(shown)), rules).frame
+    assert dict(found.select("participant", "kept").iter_rows()) == {"careful": True, "tired": False}

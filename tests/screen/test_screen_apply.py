@@ -93,6 +93,26 @@ def test_the_right_answers_needed_can_be_named_for_each_stage():
     assert reasons(screening, "d") == ["checks: none shown, 5 needed (stage 1)"]
 
 
+def test_each_session_can_be_judged_by_itself():
+    rows = [
+        {**row, "session": session, "trial": f"{session}-{row['trial']}"}
+        for session, right, wrong in (("1", 2, 0), ("2", 0, 2))
+        for row in checks(right, wrong, stage="rated")
+    ]
+    together = ScreenRules(checks=Checks(needed={"rated": 1}))
+    assert screen(votes(*rows, {}), together).retained == 1
+    each = ScreenRules(checks=Checks(needed={"rated": 1}, by_session=True))
+    assert reasons(screen(votes(*rows, {}), each)) == ["checks: 0 of 2 right, 1 needed (stage rated, session 2)"]
+
+
+@pytest.mark.parametrize(
+    ("right", "shown", "needed", "kept"), [(4, 6, 5, False), (5, 6, 5, True), (2, 4, 3, False), (3, 4, 3, True)]
+)
+def test_the_published_thresholds_keep_and_reject(right, shown, needed, kept):
+    rules = ScreenRules(checks=Checks(needed={"s": needed}))
+    assert screen(votes(*checks(right, shown - right, stage="s"), {}), rules).retained == kept
+
+
 def test_a_single_check_must_be_right():
     assert screen(votes(*checks(0, 1), {})).rejected == 1
     assert screen(votes(*checks(1, 0), {})).rejected == 0

@@ -32,6 +32,8 @@ class Checks(Settings, frozen=True):
     needed."""
     needed: dict[str, int] = msgspec.field(default_factory=dict)
     """Stage -> right answers needed, >= 0, however many were shown; for example {"1" = 5, "2" = 3}."""
+    by_session: bool = False
+    """Whether each session is judged by itself, as `study.toml` counts its checks; false: all of a stage together."""
     tolerance: float = 0.0
     """How far a rating may be from the right one, >= 0, in the unit of the ratings."""
     within: dict[str, float] = msgspec.field(default_factory=dict)

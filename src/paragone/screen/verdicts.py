@@ -62,13 +62,16 @@ def _checks(asked: Asked, rules: ScreenRules) -> Verdict:
             )
         right = (pl.col("said") - pl.col("expected")).abs() <= within + _SLACK
     trial = pl.col("trial").fill_null(pl.format("row {}", pl.col("row")))
-    trials = shown.group_by("person", "stage", trial, maintain_order=True).agg(right.all().alias("right"))
-    stages = trials.group_by("person", "stage").agg(pl.len().alias("shown"), pl.col("right").sum())
+    sitting = pl.col("session") if rules.checks.by_session else pl.lit(None, dtype=pl.String).alias("session")
+    trials = shown.group_by("person", "stage", sitting, trial, maintain_order=True).agg(right.all().alias("right"))
+    keys = ["person", "stage", "session"]
+    stages = trials.group_by(keys).agg(pl.len().alias("shown"), pl.col("right").sum())
     broken: list[str | None] = [None] * asked.people
-    for person, stage, n, k in stages.sort("person", "stage").iter_rows():
+    for person, stage, session, n, k in stages.sort(keys).iter_rows():
         needed = rules.checks.needed.get(stage, max(n - rules.checks.wrong, 1))
         if k < needed:
-            where = f" (stage {stage})" if stage else ""
+            place = [f"{word} {name}" for word, name in (("stage", stage), ("session", session)) if name]
+            where = f" ({', '.join(place)})" if place else ""
             _add(broken, person, f"checks: {k} of {n} right, {needed} needed{where}")
     for stage, needed in rules.checks.needed.items():
         here = set(asked.main.filter(pl.col("stage") == stage)["person"])
