@@ -20,11 +20,17 @@ UNPAID = Number.unknown("no pay is declared")
 
 
 def _moment(
-    states: dict[str, int] | None = None, *, kinds: tuple[str, ...] = (), paused: bool = False, **people: str
+    states: dict[str, int] | None = None,
+    *,
+    kinds: tuple[str, ...] = (),
+    driven: tuple[str, ...] = (),
+    paused: bool = False,
+    **people: str,
 ) -> Moment:
     rows = [(f"p-{n:04d}", state) for n, state in enumerate(s for s, k in (states or {}).items() for _ in range(k))]
     leases = pl.DataFrame(rows, schema={"participant": pl.String, "state": pl.String}, orient="row")
-    events = pl.DataFrame({"kind": list(kinds)}, schema={"kind": pl.String})
+    told = [(None, kind, "{}") for kind in kinds] + [(n, "device", '{"automated": true}') for n in driven]
+    events = pl.DataFrame(told, schema=dict.fromkeys(("participant", "kind", "body"), pl.String), orient="row")
     names = people or {"p_0001": "prolific"}
     table = pl.DataFrame({"participant": [n.replace("_", "-") for n in names], "platform": list(names.values())})
     return Moment(0.0, 1, leases, table, events, paused, False)
@@ -108,6 +114,8 @@ def test_people_who_deserve_a_look_are_counted_once_and_not_when_excluded() -> N
     )
     (found,) = alarms(_moment({"excluded": 1, "complete": 2}), live, STUDY, FINE, UNPAID)
     assert (found.text, found.href) == ("1 participant deserves a look.", "/admin/people?watch=1")
+    (found,) = alarms(_moment({"excluded": 1, "complete": 2}, driven=("p-0002",)), live, STUDY, FINE, UNPAID)
+    assert found.text == "2 participants deserve a look."
 
 
 def test_made_up_people_are_counted() -> None:

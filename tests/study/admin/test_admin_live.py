@@ -11,7 +11,7 @@ from paragone.errors import ParagoneError
 from paragone.estimate import Question, estimate
 from paragone.study.admin import live as desk
 from paragone.study.admin.figures.answered import check_rates, checks, joined, left_share, time_histogram
-from paragone.study.admin.figures.persons import persons, watched
+from paragone.study.admin.figures.persons import driven, persons, watched
 from paragone.study.admin.live import Live, Material, tolerances
 
 
@@ -228,6 +228,17 @@ def test_a_row_says_why_somebody_deserves_a_look(pairs_world: World) -> None:
     ]
     assert watched({**bad, "checks_instructed_failed": 1}, study)[0] == "1 of 2 instructed checks failed"
     assert watched({"answers": 3, "seconds": 0.2, "same": 1.0}, study) == []
+    assert watched({"automated": True}, study) == ["the browser says that a program drives it"]
+
+
+def test_a_browser_that_a_program_drives_is_told_and_simulated_ones_are_no_news() -> None:
+    told = [
+        ("p-0001", "device", '{"automated": true, "width": 900}'), ("p-0002", "device", '{"automated": false}'),
+        ("p-0003", "telemetry", '{"automated": true}'), ("sim-0004", "device", '{"automated": true}'),
+        (None, "device", '{"automated": true}'),
+    ]  # fmt: skip
+    events = pl.DataFrame(told, schema=["participant", "kind", "body"], orient="row")
+    assert driven(events) == {"p-0001"}
 
 
 def test_repeats_are_alike_when_the_same_picture_wins_whatever_its_side(attentive_world: World) -> None:

@@ -57,7 +57,9 @@ def test_losses_are_told_by_the_door_they_left_by() -> None:
     events = _events(
         [(None, "declined", 1.0, None), ("a", "training-failed", 2.0, None), ("b", "screened-out", 2.0, None)]
     )
-    leases = _leases([("1", "x", "c", "abandoned", 1, 9), ("1", "y", "d", "excluded", 9, 9)])
+    leases = _leases(
+        [("1", "x", "c", "abandoned", 1, 9), ("1", "y", "d", "excluded", 9, 9), ("1", "z", "b", "excluded", 2, 9)]
+    )
     assert losses(events, leases) == {
         "declined": 1, "screened-out": 1, "failed-training": 1, "technical": 0, "abandoned": 1, "excluded": 1,
     }  # fmt: skip

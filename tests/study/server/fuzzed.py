@@ -112,6 +112,8 @@ def desk_requests(cookie: str, token: str) -> list[Spoken]:
     acts = (
         "exclude-person",
         "restore-person",
+        "screen-out",
+        "technical",
         "exclude",
         "restore",
         "accept",
@@ -121,7 +123,7 @@ def desk_requests(cookie: str, token: str) -> list[Spoken]:
         "blind",
     )
     for act in acts:
-        target = "p-0002" if "person" in act else "2"
+        target = "p-0002" if "person" in act or act in ("screen-out", "technical") else "2"
         asked.append(Spoken("GET", f"/admin/ask/{act}/{target}", headers=list(page)))
         asked.append(Spoken("POST", f"/admin/do/{act}/{target}", b"", list(form), b"why=a+reason&sure=1"))
     fields = {

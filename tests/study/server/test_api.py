@@ -16,7 +16,8 @@ import sqlalchemy as sa
 from scene import InProcess
 from study_folder import HEAD, METHODS, PAIRS, RATINGS, frozen_study
 
-from paragone.errors import Lost
+from paragone.errors import BadInput, Lost
+from paragone.study.admin import deeds
 from paragone.study.client import Walker
 from paragone.study.frozen import Frozen
 from paragone.study.server.app import create_app
@@ -653,6 +654,37 @@ def test_an_excluded_participant_is_told_that_it_is_over(opened: Callable[..., W
     world.store.write_now(lambda c: claims.exclude(c, 1, world.now, who="desk", why="asked to"))
     assert send(walker, row(state["trials"][0]))[0] == 410
     assert walker.state()["phase"] == "closed"
+
+
+@pytest.mark.parametrize(("act", "outcome"), [("screen-out", "screened-out"), ("technical", "technical")])
+@pytest.mark.parametrize("answered", [False, True])
+def test_whoever_the_desk_lets_go_gets_the_code_of_that_outcome(
+    on_both: Callable[..., World], act: str, outcome: str, answered: bool
+) -> None:
+    world = on_both()
+    walker, state = world.at("trial")
+    if answered:
+        assert send(walker, row(state["trials"][0]))[0] == 201
+    order = deeds.Order("p-0001", "ada", "the picture did not load", world.now, True)
+    assert outcome not in world.kinds()
+    world.store.write_now(lambda c: deeds.done(c, act, order))
+    assert send(walker, row(state["trials"][1]))[0] == 410
+    told = walker.state()
+    assert (told["phase"], told["done"]["outcome"]) == ("done", outcome)
+    assert told["done"]["code"] == world.desk.codes[outcome]
+    assert world.desk.codes[outcome] != world.desk.codes["completed"]
+    free = [("free", "within-001", -1)] if answered else [("free", "within-001", 0)]
+    assert [one for one in world.leases() if one[:2] == ("free", "within-001")] == free
+    with pytest.raises(BadInput, match="nothing to end"):
+        world.store.write_now(lambda c: deeds.done(c, "technical", order))
+
+
+def test_whoever_is_through_cannot_be_let_go(opened: Callable[..., World]) -> None:
+    world = opened()
+    world.at("done")
+    order = deeds.Order("p-0001", "ada", "too late", world.now, True)
+    with pytest.raises(BadInput, match="p-0001: has not begun or is through"):
+        world.store.write_now(lambda c: deeds.done(c, "screen-out", order))
 
 
 def test_too_fast_is_too_fast(opened: Callable[..., World]) -> None:

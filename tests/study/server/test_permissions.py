@@ -89,6 +89,8 @@ TABLE: dict[str, tuple[int | str, ...]] = {
     "GET /api/admin/live": (401, 401, 401, 401, 503, 503),  # nothing is computed yet
     "POST /api/admin/participants/{name}/exclude": ACT,
     "POST /api/admin/participants/{name}/restore": ACT,
+    "POST /api/admin/participants/{name}/screen-out": ACT,
+    "POST /api/admin/participants/{name}/technical": ACT,
     "POST /api/admin/participants/{name}/forget": ACT,
     "POST /api/admin/sheets/{number}/exclude": ACT,
     "POST /api/admin/sheets/{number}/restore": ACT,

@@ -102,6 +102,20 @@ def test_a_page_that_something_recolours_is_told(visit: Visit, how: str) -> None
     assert study.steps[0]["body"]["recoloured"] is True
 
 
+def test_a_zoomed_browser_is_told_and_recorded(visit: Visit) -> None:
+    study = FakeStudy(phases=DEVICE, n=1)
+    study.card, study.plates = False, 0
+    who = visit(study)
+    who.phase("device")
+    assert "zoom of the browser" not in who.page.locator("main").inner_text()
+    who.page.evaluate("Object.defineProperty(window, 'outerWidth', {value: 1.5 * innerWidth, configurable: true})")
+    who.press("Check again")
+    who.page.get_by_text("Please set the zoom of the browser to 100 %").wait_for()
+    who.press("Continue")
+    who.phase("ready")
+    assert study.steps[0]["body"]["zoom"] == 150
+
+
 def test_forced_colours_are_told(visit: Visit) -> None:
     study = FakeStudy(phases=DEVICE, n=1)
     who = visit(study, forced_colors="active")

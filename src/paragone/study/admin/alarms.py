@@ -8,7 +8,7 @@ from typing import Literal
 
 from ...design import Study
 from .figures.numbers import Number
-from .figures.persons import is_simulated, watched
+from .figures.persons import driven, is_simulated, watched
 from .figures.progress import Quota
 from .live import Live
 from .moment import Moment
@@ -128,7 +128,12 @@ def _checks(live: Live) -> list[Alarm]:
 
 def _people(live: Live, study: Study, at: Moment) -> list[Alarm]:
     out = set(at.leases.filter(at.leases["state"] == "excluded")["participant"].to_list())
-    rows = [row for row in live.persons if row["participant"] not in out and watched(row, study)]
+    robots = driven(at.events)
+    rows = [
+        row
+        for row in live.persons
+        if row["participant"] not in out and watched({**row, "automated": row["participant"] in robots}, study)
+    ]
     if not rows:
         return []
     return [

@@ -261,6 +261,16 @@ def desk_router(office: Office) -> APIRouter:
         """Count the excluded sheets of a participant again."""
         return await act("restore-person", name, who, reason)
 
+    @router.post("/participants/{name}/screen-out", responses=_ACTS)
+    async def screen_out(who: Doer, name: PersonName, reason: Reason) -> Done:
+        """End the part of a participant who does not fit; their page gives them the code of those screened out."""
+        return await act("screen-out", name, who, reason)
+
+    @router.post("/participants/{name}/technical", responses=_ACTS)
+    async def technical(who: Doer, name: PersonName, reason: Reason) -> Done:
+        """End the part of a participant who cannot go on; their page gives them the code of technical failures."""
+        return await act("technical", name, who, reason)
+
     @router.post("/participants/{name}/forget", responses=_ACTS)
     async def forget(who: Doer, name: PersonName, reason: Reason) -> Done:
         """Delete all that is stored of a participant. This cannot be undone."""

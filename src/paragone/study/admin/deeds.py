@@ -9,6 +9,7 @@ from typing import Literal
 import sqlalchemy as sa
 
 from ...errors import BadInput, UnknownName
+from ..flow import ENDINGS
 from ..store import claims, events, people
 from ..store.tables import lease, participant
 
@@ -18,7 +19,8 @@ LEAST_REASON = 3
 """Fewest characters of a reason."""
 MOST_REASON = 500
 """Most characters of a reason."""
-_COUNTING = ("leased", "abandoned", "complete", "accepted")
+_UNDER_WAY = ("leased", "abandoned")
+_COUNTING = (*_UNDER_WAY, "complete", "accepted")
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,31 @@ def _restore_person(c: sa.Connection, order: Order) -> str:
     return f"{order.target} counts again."
 
 
+def _end_person(kind: str, said: str) -> Callable[[sa.Connection, Order], str]:
+    """End a person's part, unless they are through: their page tells them so, with the code of that outcome."""
+
+    def run(c: sa.Connection, order: Order) -> str:
+        number = _person(c, order.target)
+        before = {one.kind for one in events.of_participant(c, number)}
+        held = claims.leases_of(c, number)
+        going = [one for one in held if one.state in _UNDER_WAY]
+        if "consent" not in before or before & set(ENDINGS) or (not going and any(one.done_at for one in held)):
+            raise BadInput(
+                f"{order.target}: has not begun or is through, so there is nothing to end", where=order.target
+            )
+        body = {"who": order.who, "why": order.why}
+        last = going[-1].id if going else None
+        events.append(c, kind, order.now, participant_id=number, lease_id=last, body=body)
+        for one in going:
+            claims.release(c, one.id, order.now, why=kind, replace=order.replace)
+            after = claims.get(c, one.id)
+            if after is not None and after.participant_id == number:  # it has answers: nothing more goes in
+                claims.exclude(c, one.id, order.now, who=order.who, why=order.why, replace=order.replace)
+        return f"{order.target} {said}; the page tells them so, with the code of that outcome."
+
+    return run
+
+
 def _exclude(c: sa.Connection, order: Order) -> str:
     number = _lease(order)
     found = claims.exclude(c, number, order.now, who=order.who, why=order.why, replace=order.replace)
@@ -185,6 +212,16 @@ ACTS: Mapping[str, Act] = {
     "restore-person": Act(
         "Restore", "The sheets of this participant count again; copies that nobody took are withdrawn.",
         "person", _restore_person, undo="exclude-person",
+    ),
+    "screen-out": Act(
+        "Screen out", "This participant does not fit the study. Their page says so and gives the code of those who are "
+        "screened out; answers they gave are kept and do not count, and their sheet is handed out to others.",
+        "person", _end_person("screened-out", "is screened out"),
+    ),
+    "technical": Act(
+        "End for a fault", "This participant cannot go on for a fault on your side. Their page says so and gives the code "
+        "of technical failures; answers they gave are kept and do not count, and their sheet is handed out to others.",
+        "person", _end_person("technical", "is let go"),
     ),
     "exclude": Act(
         "Exclude", "This sheet stops counting. Its answers are kept; where the study says so, a copy is handed out.",

@@ -12,17 +12,18 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from ...design import RatingStage
+from ..flow import ENDINGS
 from ..server.refusals import Refusal
 from ..waves import targets
 from .advice import advise
 from .alarms import alarms
 from .auth import Who
-from .figures.persons import watched
+from .figures.persons import driven, watched
 from .figures.progress import Quota, funnel, hourly_pay, losses, minutes, pace, per_hour, quotas, reached
 from .live import Live
 from .moment import Moment, looks
 from .office import Office
-from .person import ACTS_OF, person
+from .person import ACTS_OF, Person, person
 from .told import told_of
 
 __all__ = [
@@ -125,6 +126,7 @@ def people_rows(office: Office, at: Moment) -> list[dict[str, Any]]:
         leases.setdefault(row["participant"], []).append(row)
     took = dict(minutes(at.events).group_by("participant").agg(pl.col("minutes").median()).iter_rows())
     doors = dict(at.events.filter(pl.col("participant").is_not_null()).select("participant", "kind").iter_rows())
+    robots = driven(at.events)
     made = []
     for row in at.people.to_dicts():
         name = row["participant"]
@@ -141,7 +143,7 @@ def people_rows(office: Office, at: Moment) -> list[dict[str, Any]]:
                 "minutes": took.get(name),
                 "seen": max([*seen, said.get("last") or row["at"]]),
                 "at_door": doors.get(name, "arrived"),
-                "why": watched(said, office.frozen.study) if said else [],
+                "why": watched({**said, "automated": name in robots}, office.frozen.study),
             }
         )
     return made
@@ -205,7 +207,16 @@ async def person_page(office: Office, request: Request, who: Who) -> Response:
         hidden=found.hidden, exact=found.exact, device=found.device, said=found.said, remark=found.remark,
         events=found.events, times=times if timed and found.summary else None,
         counts=bool(states & {"leased", "abandoned", *_DONE}), excluded="excluded" in states,
+        going=_may_be_ended(found),
     )  # fmt: skip
+
+
+def _may_be_ended(found: Person) -> bool:
+    """Whether somebody has begun, is not through, and has not been ended before."""
+    kinds = {event["kind"] for event in found.events}
+    under_way = any(lease["state"] in ("leased", "abandoned") for lease in found.leases)
+    through = not under_way and any(lease["done_at"] is not None for lease in found.leases)
+    return "consent" in kinds and not through and not kinds & set(ENDINGS)
 
 
 async def sheets_page(office: Office, request: Request, who: Who) -> Response:

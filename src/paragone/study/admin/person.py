@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from ..store import events
 from ..store.tables import answer, participant
 from .figures.answered import checks, joined
-from .figures.persons import persons, watched
+from .figures.persons import driven, persons, watched
 from .figures.progress import minutes
 from .live import tolerances
 from .moment import Moment
@@ -96,7 +96,7 @@ def person(c: sa.Connection, office: Office, at: Moment, name: str) -> Person | 
         checks=judged.to_dicts(),
         answers=[{**row, "kind": kinds.get((row["lease"], row["trial"]))} for row in given.to_dicts()],
         summary=summary,
-        why=watched({**summary, "hidden": hidden}, office.frozen.study) if summary else [],
+        why=watched({**summary, "hidden": hidden, "automated": name in driven(at.events)}, office.frozen.study),
         hidden=hidden,
         exact=None if exact is None else float(str(exact)),
         device=device,

@@ -17,6 +17,7 @@ _WORDS = {
 }  # fmt: skip
 _PAST = {
     "exclude-person": "Excluded: the answers are kept and no longer count.", "restore-person": "Restored.",
+    "screen-out": "Screened out: their page gives them the code.", "technical": "Ended: their page gives them the code.",
     "exclude": "Excluded: the answers are kept and no longer count.", "restore": "Restored.", "accept": "Accepted.",
     "release": "Given back.", "replace": "A copy is handed out next.", "pause": "The study is paused.",
     "resume": "The study goes on.", "unblind": "Names are shown.", "blind": "Letters are shown.",

@@ -9,7 +9,7 @@ import polars as pl
 
 from ....design import Study
 
-__all__ = ["SIMULATED", "Watch", "is_simulated", "persons", "remarked", "watched"]
+__all__ = ["SIMULATED", "Watch", "driven", "is_simulated", "persons", "remarked", "watched"]
 
 SIMULATED = "sim-"
 """Names of simulated participants begin so."""
@@ -102,7 +102,8 @@ def watched(row: Mapping[str, object], study: Study, *, watch: Watch | None = No
     """Return in words why a participant deserves a look; empty: no reason.
 
     Args:
-        row: a row of `persons`, with `hidden` (seconds out of sight) where known.
+        row: a row of `persons`, with `hidden` (seconds out of sight) and `automated` (the browser says that a program
+            drives it) where known.
         study: gives the number of failed instructed checks after which pay may be refused.
         watch: thresholds.
     """
@@ -125,7 +126,19 @@ def watched(row: Mapping[str, object], study: Study, *, watch: Watch | None = No
         said.append(f"the same answer {100 * _number(same):.0f} % of the time")
     if hidden >= limits.hidden:
         said.append(f"page out of sight for {hidden:.0f} s")
+    if row.get("automated"):
+        said.append("the browser says that a program drives it")
     return said
+
+
+def driven(events: pl.DataFrame) -> set[str]:
+    """Return whose browser said that a program drives it; simulated participants aside, who always are.
+
+    Args:
+        events: participant, kind, body (JSON).
+    """
+    told = events.filter((pl.col("kind") == "device") & pl.col("body").str.contains('"automated": true', literal=True))
+    return {name for name in told["participant"].drop_nulls() if not is_simulated(name)}
 
 
 def _number(value: object) -> float:

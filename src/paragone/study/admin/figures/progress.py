@@ -83,7 +83,9 @@ def _did(events: pl.DataFrame, kind: str) -> set[str]:
 def losses(events: pl.DataFrame, leases: pl.DataFrame) -> dict[str, int]:
     """Return how many were lost at which door: declined, screened-out, failed-training, technical, abandoned, excluded."""
     told = dict(events.group_by("kind").len().iter_rows())
-    states = dict(leases.group_by("state").len().iter_rows())
+    ended = events.filter(pl.col("kind").is_in(["screened-out", "technical"]))["participant"].drop_nulls().to_list()
+    others = leases.filter(~pl.col("participant").is_in(ended).fill_null(False))
+    states = dict(others.group_by("state").len().iter_rows())
     return {
         "declined": int(told.get("declined", 0)),
         "screened-out": int(told.get("screened-out", 0)),
