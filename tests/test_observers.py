@@ -214,6 +214,10 @@ def test_what_cannot_be_simulated_is_refused() -> None:
         ({"careless": float("nan")}, "careless is nan"),
         ({"stage_temperature": {"across": 0}}, "stage_temperature.across is 0"),
         ({"low": 5}, "high is 5; it must be above low = 5"),
+        (
+            {"stage_scale": {"rated": (5, 1, 1)}},
+            "stage_scale.rated is 1; it must be a step above 0 on a scale that rises",
+        ),
         ({"gain": 0}, "gain is 0; it must be above 0"),
     ],
 )

@@ -62,6 +62,8 @@ class Observers(Settings, frozen=True):
     """Upper end of the rating scale, above `low`."""
     step: float = 0.1
     """Distance between two answers on the rating scale, > 0."""
+    stage_scale: dict[str, tuple[float, float, float]] = msgspec.field(default_factory=dict)
+    """Low end, high end and step of single rating stages, by name; others take `low`, `high` and `step`."""
     gain: float | None = None
     """Scale units per unit of the latent scores, > 0; left out: a fifth of the scale per standard deviation of them."""
     offset_sd: float = 0.3
@@ -86,6 +88,11 @@ class Observers(Settings, frozen=True):
                 raise _wrong(f"stage_temperature.{stage}", value, "above 0")
         if not self.low < self.high:
             raise _wrong("high", self.high, f"above low = {self.low:g}")
+        for stage, (low, high, step) in self.stage_scale.items():
+            if not (low < high and step > 0):
+                raise _wrong(
+                    f"stage_scale.{stage}", step, f"a step above 0 on a scale that rises ({low:g} to {high:g})"
+                )
         if self.gain is not None and not self.gain > 0:
             raise _wrong("gain", self.gain, "above 0")
 
@@ -357,18 +364,21 @@ def _rated(
     rng: np.random.Generator,
 ) -> NDArray[np.object_]:
     people = careless.size
+    usual = (look.low, look.high, look.step)
+    scales = np.array([look.stage_scale.get(stage, usual) for stage in frame["stage"].to_list()], dtype=np.float64)
+    low, high, step = scales.reshape(-1, 3).T[:, :, None]
     spread = float(np.nanmean(np.nanstd(scores, axis=0))) if scores.size else 1.0
-    gain = look.gain if look.gain is not None else (look.high - look.low) / 5 / (spread if spread > 0 else 1.0)
+    gain = look.gain if look.gain is not None else (high - low) / 5 / (spread if spread > 0 else 1.0)
     offset = look.offset_sd * rng.standard_normal(people)
     noise = look.inconsistency * np.exp(look.inconsistency_sd * rng.standard_normal(people))
-    value = (look.low + look.high) / 2 + gain * (felt - np.nanmean(scores, axis=0)) + offset[owner][:, None]
+    value = (low + high) / 2 + gain * (felt - np.nanmean(scores, axis=0)) + offset[owner][:, None]
     value = value + noise[owner][:, None] * rng.standard_normal(felt.shape)
     lapsed = (rng.random(felt.shape) < look.lapse) | careless[owner][:, None]
-    value = np.where(lapsed, rng.uniform(look.low, look.high, felt.shape), value)
+    value = np.where(lapsed, rng.uniform(low, high, felt.shape), value)
     expected = np.array([_number(text) for text in frame["expected"].to_list()])[:, None]
     value = np.where(~np.isnan(expected) & ~lapsed, expected, value)
-    steps = np.round((np.clip(value, look.low, look.high) - look.low) / look.step)
-    texts = [f"{x:.10g}" for x in np.minimum(look.low + steps * look.step, look.high).reshape(-1).tolist()]
+    steps = np.round((np.clip(value, low, high) - low) / step)
+    texts = [f"{x:.10g}" for x in np.minimum(low + steps * step, high).reshape(-1).tolist()]
     return np.array(texts, dtype=object).reshape(felt.shape)
 
 

@@ -98,6 +98,20 @@ def test_ratings_come_on_the_scale_of_the_study(cli: Cli, ratings_here: Path) ->
     assert not Path("votes.csv").exists()
 
 
+def test_each_rating_stage_has_its_own_scale(cli: Cli, ratings_here: Path) -> None:
+    stage = Path("study.toml").read_text().partition("[[stage]]")[2]
+    second = stage.replace('"rated"', '"slid"').replace("low = 1", "low = 0").replace("step = 1\n", "step = 0.5\n")
+    Path("study.toml").write_text(
+        Path("study.toml").read_text() + "\n[[stage]]" + second.replace("high = 5", "high = 9")
+    )
+    for verb in ("plan", "simulate", "collect"):
+        assert cli(verb).code == 0
+    said = {stage: set(part["value"]) for (stage,), part in pl.read_csv("ratings.csv").group_by("stage")}
+    assert said["rated"] <= {1.0, 2.0, 3.0, 4.0, 5.0}
+    assert said["slid"] <= {k / 2 for k in range(19)}
+    assert max(said["slid"]) > 5
+
+
 def test_what_was_collected_is_counted(cli: Cli, votes_here: Path) -> None:
     rows = Path("answers.csv").read_text().splitlines()
     Path("answers.csv").write_text("\n".join([*rows[:-4], rows[1]]) + "\n")

@@ -108,7 +108,7 @@ def test_the_checks_of_a_study_are_needed_as_its_settings_count_them() -> None:
     assert checks_of(EXAMPLES / "style-transfer" / "study.toml") == ["checks.needed.within=5", "checks.needed.across=3"]
     rules = screening_rules(None, settings=checks_of(EXAMPLES / "text-to-image" / "study.toml"))
     assert (rules.checks.needed, rules.checks.by_session) == ({"rated": 1}, True)
-    assert rules.checks.within == {"broken": 1.5, "instructed": 0.1}
+    assert rules.checks.within == {"rated/broken": 1.5, "rated/instructed": 0.1}
     shown = [
         {"participant": who, "item": "x", "value": value, "kind": "check", "expected": 0.0, "check": "broken",
          "stage": "rated", "session": session, "trial": f"{session}-{k}"}

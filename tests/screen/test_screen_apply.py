@@ -424,3 +424,13 @@ def test_each_kind_of_rating_check_has_its_own_tolerance():
     kept = screen(ratings, msgspec.convert({"checks": rules}, ScreenRules))
     assert kept.frame["checks_right"].to_list() == [2]
     assert screen(ratings, ScreenRules()).frame["checks_right"].to_list() == [0]
+
+
+def test_each_stage_may_have_a_tolerance_of_its_own():
+    rows = [
+        {"kind": "check", "check": "broken", "stage": stage, "trial": stage, "value": 20.0, "expected": 0.0}
+        for stage in ("wide", "narrow")
+    ]
+    within = {"wide/broken": 30.0, "broken": 1.5}
+    found = screen(ratings(*rows), ScreenRules(checks=Checks(within=within, wrong=0)))
+    assert reasons(found) == ["checks: 0 of 1 right, 1 needed (stage narrow)"]

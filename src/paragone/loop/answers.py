@@ -165,13 +165,14 @@ def checks_of(path: Path) -> list[str]:
     if not path.is_file():
         return []
     study = read_study(path)
-    named = zip(study.stage, study.stage_names, strict=True)
+    named = list(zip(study.stage, study.stage_names, strict=True))
     rules = [f"checks.needed.{name}={stage.checks_needed}" for stage, name in named if stage.checks]
     if any(isinstance(stage, RatingStage) and stage.sessions > 1 for stage in study.stage):
         rules.append("checks.by_session=true")
-    rated = [stage for stage in study.stage if isinstance(stage, RatingStage) and stage.checks]
-    for kind in ("broken", "instructed") if rated else ():
-        rules.append(f"checks.within.{kind}={max(check_tolerance(stage, kind) for stage in rated):.10g}")
+    for stage, name in named:
+        if isinstance(stage, RatingStage) and stage.checks:
+            for kind in ("broken", "instructed"):
+                rules.append(f"checks.within.{name}/{kind}={check_tolerance(stage, kind):.10g}")
     return rules
 
 

@@ -81,8 +81,7 @@ def simulate_folder(
     benchmark = Benchmark.read(folder)
     made = _planned(folder)
     truth = Scores.read(latent) if latent else latent_scores(with_criteria(benchmark, folder / "study.toml"), seed=seed)
-    low, high, step = _scale(folder / "study.toml")
-    observers = Observers(taste_sd=taste, careless=careless, low=low, high=high, step=step)
+    observers = Observers(taste_sd=taste, careless=careless, stage_scale=_scales(folder / "study.toml"))
     answers = write_table(simulate(made, truth, seed=seed, observers=observers), folder / "answers.csv")
     replace(benchmark, simulated=True).write(folder)
     return [answers, truth.write(folder / "scores" / "simulated-truth.csv")]
@@ -110,13 +109,13 @@ def with_criteria(benchmark: Benchmark, path: Path) -> Benchmark:
     return replace(benchmark, criteria=tuple(criteria)) if criteria else benchmark
 
 
-def _scale(path: Path) -> tuple[float, float, float]:
-    """Low end, high end and step of the study's rating scale; the default where it has none."""
-    stages = read_study(path).stage if path.is_file() else []
-    for stage in stages:
-        if isinstance(stage, RatingStage):
-            return stage.low, stage.high, stage.step
-    return Observers().low, Observers().high, Observers().step
+def _scales(path: Path) -> dict[str, tuple[float, float, float]]:
+    """Low end, high end and step of each rating stage of a study.toml, by name; none where there is no such file."""
+    if not path.is_file():
+        return {}
+    study = read_study(path)
+    named = zip(study.stage_names, study.stage, strict=True)
+    return {name: (stage.low, stage.high, stage.step) for name, stage in named if isinstance(stage, RatingStage)}
 
 
 def _goes_before(table: Path, folder: Path) -> bool:

@@ -37,7 +37,8 @@ class Checks(Settings, frozen=True):
     tolerance: float = 0.0
     """How far a rating may be from the right one, >= 0, in the unit of the ratings."""
     within: dict[str, float] = msgspec.field(default_factory=dict)
-    """The same for single kinds of check (column `check`: broken, instructed), >= 0; others take `tolerance`."""
+    """The same for single kinds of check (column `check`: broken, instructed), or for those of one stage
+    ("rated/broken"), which go first, >= 0; others take `tolerance`."""
 
 
 class Speed(Settings, frozen=True):

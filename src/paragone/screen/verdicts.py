@@ -57,9 +57,9 @@ def _checks(asked: Asked, rules: ScreenRules) -> Verdict:
     if not asked.votes:
         within = pl.lit(rules.checks.tolerance)
         if rules.checks.within and "check" in shown.columns:
-            within = pl.col("check").replace_strict(
-                rules.checks.within, default=rules.checks.tolerance, return_dtype=pl.Float64
-            )
+            names = (pl.col("check"), pl.format("{}/{}", pl.col("stage"), pl.col("check")))
+            for name in names:
+                within = name.replace_strict(rules.checks.within, default=within, return_dtype=pl.Float64)
         right = (pl.col("said") - pl.col("expected")).abs() <= within + _SLACK
     trial = pl.col("trial").fill_null(pl.format("row {}", pl.col("row")))
     sitting = pl.col("session") if rules.checks.by_session else pl.lit(None, dtype=pl.String).alias("session")
