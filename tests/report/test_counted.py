@@ -62,8 +62,8 @@ def test_submitted_answers_are_reconciled_with_those_that_scores_use(
     index = index_of(study(human=human, simulated=False))
     assert headline(index) == "17 people gave 748 votes on pairs of 12 pictures on 2 criteria: overall and style."
     assert reconciled(index) == (
-        "18 participants submitted 864 votes in all, 72 of them to checks or in training, which scores never use. "
-        "44 votes came from the participant whom screening rejected. The scores use the other 748 votes."
+        "18 participants submitted 864 votes in all, 72 of them to checks, in training or to settle in, which scores never "
+        "use. 44 votes came from the participant whom screening rejected. The scores use the other 748 votes."
     )
     assert 864 - 72 - 44 == 748
     assert "17 simulated participants gave 748 votes" in _prose(answer_section(index_of(study(human=human))))

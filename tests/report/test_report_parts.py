@@ -187,7 +187,7 @@ def test_methods_say_what_was_done_and_that_nobody_took_part(study: Callable[...
     assert said.startswith("All answers are simulated: no person took part.")
     assert (
         "18 simulated participants gave 792 pairwise comparisons of 12 pictures on overall and style, "
-        "and 72 answers to checks or in training. The question was "
+        "and 72 answers to checks, in training or to settle in. The question was "
         "\N{LEFT DOUBLE QUOTATION MARK}Which picture has the better <i>style</i>?\N{RIGHT DOUBLE QUOTATION MARK}. Of 18"
     ) in said
     assert "17 were retained and 1 rejected by rules (checks: 1)." in said

@@ -130,7 +130,7 @@ def reconciled(index: Index) -> str:
     who = "Participants" if answers.participants is None else count(answers.participants, "participant")
     said = [f"{who} submitted {count(answers.n + answers.aside, word, plural)} in all"]
     if answers.aside:
-        said[0] += f", {fixed(answers.aside, 0)} of them to checks or in training, which scores never use"
+        said[0] += f", {fixed(answers.aside, 0)} of them to checks, in training or to settle in, which scores never use"
     if known.answers is None:
         if rejected:
             said.append(f"Screening rejected {count(rejected, 'participant')}")

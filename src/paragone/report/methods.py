@@ -54,7 +54,9 @@ def _people(index: Index) -> Iterator[str]:
         word = {"votes": compared, "ratings": ("rating", "ratings")}.get(answers.kind, ("answer", "answers"))
         criteria = [criterion_words(name) for name in answers.per_criterion["criterion"] if name is not None]
         on = f" on {joined(criteria)}" if criteria else ""
-        aside = f", and {count(answers.aside, 'answer')} to checks or in training" if answers.aside else ""
+        aside = (
+            f", and {count(answers.aside, 'answer')} to checks, in training or to settle in" if answers.aside else ""
+        )
         yield f"{people} gave {count(answers.n, *word)} of {index.things(answers.items)}{on}{aside}."
     if index.material.asked:
         yield f"The question was {stopped(index.material.asked)}"
