@@ -7,7 +7,8 @@
 Servers, workers and PostgreSQL are real processes and are killed by SIGKILL. People are threads that answer at random over
 HTTP; a quarter of what they send is cut off, in the middle or before the answer is read, and sent again. At the end their
 journal is compared with the store, value by value: every answer that was acknowledged is there, once, as it was sent. A
-short form of each runs in the tests. The script ends with 1 where anything is otherwise.
+short form of each runs in the tests, where clocks that jump are tested too. The script ends with 1 where anything is
+otherwise.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from paragone.study.store.tables import answer, lease
 
 _TO_THE_TRIALS = 7  # requests: entry, session, state, consent, device, instructions, begin
 PARTS = ("kills-sqlite", "kills-postgresql", "disk", "database", "two", "arrivals")
-_PAUSE = 0.08  # seconds of thought, so that the sheets last for a hundred kills
+_PAUSE = 0.2  # seconds of thought, so that the sheets last for a hundred kills
 Facts = dict[str, Any]
 
 

@@ -4,21 +4,49 @@
     python scripts/release.py --tag      also require a clean tree, then tag v<version>
 
 Steps: the version has its section in CHANGELOG.md; the wheel is built; its content is compared with the source tree; it
-is installed into a fresh virtual environment, where `paragone --version` and `paragone list estimators` must run.
+is installed into a fresh virtual environment, away from the checkout, where `paragone --version` and `paragone list
+estimators` must run, and `paragone serve` must show a new study's page and its script.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import subprocess
 import sys
 import tempfile
+import urllib.request
 import venv
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+_PICTURES = """
+from pathlib import Path
+from PIL import Image
+for number, method in enumerate(("a", "b", "c")):
+    Path("results", method).mkdir(parents=True)
+    for content in ("x", "y"):
+        Image.new("RGB", (256, 256), (40 + 60 * number,) * 3).save(Path("results", method, content + ".png"))
+"""
+_STUDY = """
+[[stage]]
+kind = "pairs"
+pairs = "within"
+group = ["content"]
+compare = "method"
+participants = 2
+trials = 6
+checks = 0
+repeats = 0
+break_seconds = 0
+[training]
+auto = 0
+[consent]
+who = "Nobody: the release is checked"
+contact = "nobody@example.org"
+"""
 LARGEST_WHEEL = 2_000_000  # bytes; the shipped pictures are most of it
 
 
@@ -81,12 +109,42 @@ def _installs(wheel: Path, version: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = str(Path(folder) / "bin" / "python")
-        subprocess.run([python, "-m", "pip", "install", "--quiet", str(wheel)], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", f"{wheel}[serve]"], check=True)
         tool = str(Path(folder) / "bin" / "paragone")
         said = subprocess.run([tool, "--version"], check=True, capture_output=True, text=True).stdout
         if version not in said:
             sys.exit(f"the installed command says '{said.strip()}', not {version}")
         subprocess.run([tool, "list", "estimators"], check=True, stdout=subprocess.DEVNULL)
+        _serves(python, tool, Path(folder) / "away")
+
+
+def _serves(python: str, tool: str, away: Path) -> None:
+    """A study of six grey pictures, served by the installed command."""
+    away.mkdir()
+    subprocess.run([python, "-c", _PICTURES], check=True, cwd=away)
+    quiet = {"check": True, "cwd": away, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    named = ["--images", "{method}/{content}.png", "--criteria", "overall"]
+    subprocess.run([tool, "new", "bench", "--root", "results", *named], **quiet)  # type: ignore[call-overload]
+    (away / "bench" / "study.toml").write_text(_STUDY)
+    subprocess.run([tool, "plan", "bench"], **quiet)  # type: ignore[call-overload]
+    command = [tool, "serve", "bench", "--port", "0", "--json"]
+    with subprocess.Popen(command, cwd=away, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        decoder, told = json.JSONDecoder(), ""
+        try:
+            while True:
+                told += process.stdout.readline() or sys.exit("the installed server does not start")
+                try:
+                    address = decoder.raw_decode(told)[0]["participants"]
+                    break
+                except json.JSONDecodeError:
+                    continue
+            for path, needed in (("", b"<script"), ("healthz", b'"ok"')):
+                with urllib.request.urlopen(address + path, timeout=30) as answer:
+                    if needed not in answer.read():
+                        sys.exit(f"the installed server's {address}{path} lacks {needed.decode()}")
+        finally:
+            process.terminate()
 
 
 def _tag(version: str) -> None:

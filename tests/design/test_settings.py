@@ -88,6 +88,7 @@ def test_a_study_is_read_with_its_defaults(tmp_path: Path) -> None:
         ("sessions = 5", "sessions = 0", "sessions = 0 is below 1"),
         ("sessions = 5", "items = 3\nrepeats = 4\nrepeat_distance = 1", "repeats = 4 is more than the 3 trials"),
         ("sessions = 5", 'sessions = 5\nname = "within"', "stage 'within' stands twice"),
+        ("sessions = 5", 'sessions = 5\nname = "a=b"', "stage 'a=b': a name may hold no '=' and no '/'"),
         ('"content", "style", "overall"', '"style", "style"', "criterion 'style' stands twice"),
         ("seed = 7", "kept = 0", "kept is 0"),
         ("seed = 7", "seconds_per_trial = 0", "seconds_per_trial is 0"),

@@ -288,6 +288,9 @@ class Study(Settings, frozen=True):
             twice = [name for name in names if names.count(name) > 1]
             if twice:
                 raise BadConfig(f"{what} '{twice[0]}' stands twice; give each its own name", where=what)
+        for name in self.stage_names:
+            if "=" in name or "/" in name:
+                raise BadConfig(f"stage '{name}': a name may hold no '=' and no '/'", where="stage")
 
     @property
     def stage_names(self) -> list[str]:

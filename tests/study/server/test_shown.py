@@ -43,6 +43,14 @@ def test_results_with_other_references_stand_with_their_own(tmp_path: Path) -> N
     ]
 
 
+def test_a_check_looks_like_the_other_trials_of_its_stage(tmp_path: Path) -> None:
+    """Both of its results have the same references: alone in a stage of triplets it would be known by its four panes."""
+    check = told(tmp_path / "across", ACROSS, kind="check")
+    assert check["layout"] == "six"
+    assert panes(check) == panes(told(tmp_path / "again", ACROSS))
+    assert told(tmp_path / "within", PAIRS, kind="check")["layout"] == "four"
+
+
 def test_a_rated_picture_stands_alone_or_beside_its_reference(tmp_path: Path) -> None:
     alone, beside = told(tmp_path / "a", RATINGS), told(tmp_path / "b", DCR)
     assert (alone["layout"], panes(alone)) == ("single", [("item", None, "Picture")])

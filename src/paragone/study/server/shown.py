@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from ...design import PairStage, RatingStage, in_language
 from ..cards import TutorialCard
 from ..frozen import Frozen, Trial
@@ -122,9 +124,24 @@ def asked(
 
 
 def placed(frozen: Frozen, stage: str, shown: Shown) -> tuple[str, list[Pane]]:
-    """Return the layout of a trial's page, and its panes."""
+    """Return the layout of a trial's page, and its panes.
+
+    Where some trials of a stage show each result with references of its own, all do: a check or a repeat whose sides share
+    theirs would be known by its look.
+    """
     layout = PAGES.get(frozen.stages[stage].page).layout(shown.references)
+    if layout == "four" and shown.references and _apart(frozen, stage):
+        layout = "six"
     return layout, panes_of(shown, layout)
+
+
+@lru_cache(maxsize=64)
+def _apart(frozen: Frozen, stage: str) -> bool:
+    """Whether the two sides of some trial of a stage have different references."""
+    factors = [name.removeprefix("left.") for name in frozen.plan.columns if name.startswith("left.")]
+    pairs = [(f"left.{factor}", f"right.{factor}") for factor in factors if f"right.{factor}" in frozen.plan.columns]
+    rows = frozen.plan.filter((pl.col("stage") == stage) & pl.col("left").is_not_null())
+    return any(rows[left].ne_missing(rows[right]).any() for left, right in pairs)
 
 
 @lru_cache(maxsize=256)
