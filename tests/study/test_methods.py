@@ -169,6 +169,8 @@ def test_nonsense_of_a_browser_is_left_out() -> None:
     displays = [
         {"screen_width": -5, "screen_height": "x", "ratio": float("nan")},
         {"screen_width": True, "screen_height": 10, "ratio": float("inf")},
+        {"screen_width": 10**400, "screen_height": 10**400, "ratio": 10**400, "px_per_cm": 10**400},
+        {"screen_width": 1e308, "screen_height": 1e308, "ratio": 1e308, "px_per_cm": 1e-320, "distance_cm": 1e308},
         {},
         {"screen_width": 1000, "screen_height": 500, "ratio": 1.5, "px_per_cm": None},
     ]

@@ -7,7 +7,6 @@ is guessed.
 from __future__ import annotations
 
 import datetime
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -24,6 +23,10 @@ from .worded import counted, listed, number, spread, tally
 __all__ = ["Asked", "Recorded", "StageRecord", "methods_paragraph"]
 
 _SURROUND = "#6C6C6C"
+_LEAST, _MOST = (
+    1e-3,
+    1e6,
+)  # our choice: no pixels, ratio or centimetres of a screen lie beyond, whatever a browser sends
 _ABOUT = (("gender", "Gender"), ("age", "Age"), ("expertise", "Experience with pictures"), ("region", "Region"))
 _WAYS = {
     "open": "People came by an open link.",
@@ -265,8 +268,8 @@ def _values(rows: Sequence[Mapping[str, Any]], key: str) -> list[float]:
 
 
 def _value(row: Mapping[str, Any], key: str) -> float | None:
-    """A number above 0, None for whatever else a browser may have sent."""
+    """A number that may be one of a screen, None for whatever else a browser may have sent."""
     value = row.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _LEAST <= value <= _MOST:
         return None
     return float(value)

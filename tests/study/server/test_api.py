@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 import sqlalchemy as sa
+from asgi_requests import request
 from scene import InProcess
 from study_folder import HEAD, METHODS, PAIRS, RATINGS, frozen_study
 
@@ -634,6 +635,26 @@ def test_what_the_browser_tells_is_kept_once(opened: Callable[..., World]) -> No
     assert [ask(walker, "POST", "/api/telemetry", json=sent).status_code for _ in range(2)] == [201, 201]
     told = [e for e in world.store.read_now(lambda c: events.of_participant(c, 1)) if e.kind == "telemetry"]
     assert [(e.lease_id, e.body) for e in told] == [(1, {"kind": "hidden", "body": {"ms": 1200}})]
+
+
+def test_a_whole_number_that_no_browser_has_is_refused(opened: Callable[..., World]) -> None:
+    world = opened()
+    walker, _ = world.at("device")
+    for number in (10**400, -(10**400)):
+        for url, told in (("/api/step", {"step": "device"}), ("/api/telemetry", {"kind": "hidden"})):
+            sent = {"id": str(uuid.uuid4()), **told, "body": {"width": number}}
+            assert ask(walker, "POST", url, json=sent).status_code == 422
+    sent = {"id": str(uuid.uuid4()), "step": "device", "body": {"width": 2**53, "height": -(2**53)}}
+    assert ask(walker, "POST", "/api/step", json=sent).status_code == 200
+
+
+def test_an_answer_with_text_that_no_file_holds_is_refused_under_every_name(opened: Callable[..., World]) -> None:
+    world = opened()
+    walker, state = world.at("trial")
+    body = json.dumps({"answers": [row(state["trials"][0], body={"input": "\0"})]}).encode()
+    for kind in ("application/json", "text/plain", "application/x+json"):
+        headers = {"origin": "http://localhost:8000", "authorization": f"Bearer {walker.token}", "content-type": kind}
+        assert request(world.app, "POST", "/api/answers", headers=headers, body=body).status == 400
 
 
 def test_who_was_thought_gone_may_finish_and_both_sheets_count_as_they_are(on_both: Callable[..., World]) -> None:

@@ -352,6 +352,12 @@ def test_text_that_no_database_holds_is_refused_at_the_door(body: bytes) -> None
     assert answer.status in (400, 422), answer.text
 
 
+@pytest.mark.parametrize("kind", ["text/plain", "application/x+json", "multipart/form-data; boundary=x", ""])
+def test_a_body_of_the_api_is_looked_at_whatever_it_is_called(kind: str) -> None:
+    for body in (b'{"text": "a\\u0000"}', b'{"text": "a\x00"}', b'{"text": "\\ud800"}'):
+        assert request(_app(), "POST", "/api/raw", body=body, headers={"content-type": kind}).status == 400
+
+
 def test_text_of_all_languages_passes() -> None:
     for text in ("ä", "中文", "\U0001f600", "a\\u0000"):
         body = json.dumps({"text": text}).encode()

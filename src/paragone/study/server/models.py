@@ -37,6 +37,7 @@ _UUID = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 _MOST_TEXT = 8192  # characters of a step's free facts, as JSON
 _MOST_REMARK = 2000
 _MOST_SECONDS = 864_000.0  # ten days: a page that was left open
+_MOST_WHOLE = 2**53  # the largest whole number that a browser counts to; a longer one is taken as a float
 
 ClientId = Annotated[str, StringConstraints(pattern=_UUID)]
 Word = Annotated[str, StringConstraints(max_length=MOST_LETTERS)]
@@ -52,7 +53,8 @@ def _small(facts: dict[str, Any]) -> dict[str, Any]:
     return facts
 
 
-Scalar = bool | int | float | Word | None
+Whole = Annotated[int, Field(ge=-_MOST_WHOLE, le=_MOST_WHOLE)]
+Scalar = bool | Whole | float | Word | None
 Facts = Annotated[dict[Word, Scalar | list[Scalar] | dict[Word, Scalar]], AfterValidator(_small)]
 """What a browser tells of itself: names to plain values, at most 64 and 8 KB."""
 
