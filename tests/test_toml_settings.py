@@ -49,6 +49,8 @@ def test_a_good_file_becomes_a_record(tmp_path: Path) -> None:
         ('name = "a"\n[inner]\nsize = "big"\n', r"some.toml: inner.size: expected `int`, got `str`"),
         ("name = \n", r"some.toml: not valid TOML: Invalid value \(at line 1"),
         ("", r"some.toml: Object missing required field `name`"),
+        (f"name = {'[' * 5000}{']' * 5000}", r"some.toml: not valid TOML: lists stand in lists too deeply"),
+        (f"name = {'9' * 5000}", r"some.toml: not valid TOML: Exceeds the limit"),
     ],
 )
 def test_faults_are_named_with_their_place(tmp_path: Path, text: str, message: str) -> None:

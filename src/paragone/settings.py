@@ -42,7 +42,9 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise NotFound.path(path)
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise BadConfig(f"{path.name}: not valid TOML: lists stand in lists too deeply", where=str(path)) from error
+    except ValueError as error:  # also a number of more digits than Python reads
         raise BadConfig(f"{path.name}: not valid TOML: {error}", where=str(path)) from error
 
 
