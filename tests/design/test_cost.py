@@ -54,6 +54,14 @@ def test_the_bill_says_what_missing_sheets_do_before_anybody_is_paid(grid_benchm
     assert items["possible"] <= items["worst"] <= items["possible"] + 1 / 31
 
 
+def test_a_factor_may_be_compared_within_its_own_group(grid_benchmark: Maker) -> None:
+    benchmark = grid_benchmark(6, 3, 4)
+    stage = PairStage(group=["content", "style"], compare="content", participants=40, trials=30, repeats=0)
+    study = Study(stage=[stage])
+    told = cost(plan(benchmark, study), benchmark, study).exposures["what"].unique().sort().to_list()
+    assert told == ["content x style", "item"]
+
+
 def test_sheets_that_hold_a_plan_together_are_told(grid_benchmark: Maker) -> None:
     benchmark = grid_benchmark()
     study = Study(stage=[PairStage(pairs="any", participants=2, trials=12, repeats=0, shared=0)])

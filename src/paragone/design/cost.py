@@ -123,7 +123,9 @@ def cost(plan: Plan, benchmark: Benchmark, study: Study) -> Cost:
                 "missing": lost_sheets(sheets),
             }
         )
-        cells = ["item"] + [f"{stage.compare} x {factor}" for factor in stage.group if stage.compare]
+        cells = ["item"] + [
+            f"{stage.compare} x {factor}" for factor in stage.group if stage.compare not in ("", factor)
+        ]
         for what in cells:
             factors = what.split(" x ") if what != "item" else ["item"]
             shown.append({"stage": name, "what": what, **_spread(plan, benchmark, factors, name, sheets)})
