@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
-from paragone.errors import BadInput
+from paragone.errors import BadInput, StoreError
 from paragone.study.store import Store
 from paragone.study.store.schema import migrate, revision_of
 from paragone.study.store.store import snapshot
@@ -100,6 +100,32 @@ def test_a_database_of_somebody_else_is_left_as_it_is(tmp_path: Path) -> None:
         pass
     assert path.read_bytes() == before
     assert not list(tmp_path.glob("study.db-*"))
+
+
+def test_a_database_with_branches_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "study.db")) as raw, raw:
+        raw.execute("CREATE TABLE alembic_version (version_num TEXT)")
+        raw.execute("INSERT INTO alembic_version VALUES ('aaa'), ('bbb')")
+    for read_only in (False, True):
+        with pytest.raises(BadInput, match=r"study\.db: its schema 'aaa, bbb' is newer than this paragone knows"):
+            Store.open(f"sqlite:///{tmp_path}/study.db", read_only=read_only)
+
+
+def test_a_table_of_versions_that_is_none_is_told_in_one_line(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "study.db")) as raw, raw:
+        raw.execute("CREATE TABLE alembic_version (x INTEGER)")
+    with pytest.raises(StoreError, match=r"study\.db: the database does not answer \(no such column"):
+        Store.open(f"sqlite:///{tmp_path}/study.db")
+
+
+def test_a_store_that_lost_a_table_is_refused(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/study.db"
+    Store.open(url).close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "study.db")) as raw, raw:
+        raw.execute("DROP TABLE answer")
+    for read_only in (False, True):
+        with pytest.raises(BadInput, match=r"study\.db: damaged, its table 'answer' is missing; restore a backup"):
+            Store.open(url, read_only=read_only)
 
 
 def test_two_workers_that_start_together_do_not_collide(postgres: object) -> None:

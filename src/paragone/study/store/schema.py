@@ -11,6 +11,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from ...errors import BadInput
+from .tables import METADATA
 
 __all__ = ["at_head", "foreign", "known", "migrate", "no_store", "revision_of", "revisions", "to_head"]
 
@@ -45,6 +46,7 @@ def at_head(connection: sa.Connection, where: str) -> None:
         if not sa.inspect(connection).has_table("alembic_version"):
             raise no_store(where)
         raise BadInput(f"{where}: its schema is older than this paragone; open it for writing once", where=where)
+    _must_be_whole(connection, where)
 
 
 def foreign(where: str) -> BadInput:
@@ -73,11 +75,19 @@ def to_head(connection: sa.Connection, where: str) -> None:
     if here is None and set(sa.inspect(connection).get_table_names()) - {"alembic_version"}:
         raise foreign(where)
     migrate(connection)
+    _must_be_whole(connection, where)
+
+
+def _must_be_whole(connection: sa.Connection, where: str) -> None:
+    """Refuse a store that lost a table: it would be served, and take no answer."""
+    missing = sorted(set(METADATA.tables) - set(sa.inspect(connection).get_table_names()))
+    if missing:
+        raise BadInput(f"{where}: damaged, its table '{missing[0]}' is missing; restore a backup", where=where)
 
 
 def revision_of(connection: sa.Connection) -> str | None:
-    """The id of the schema that a database has; None: none."""
-    return MigrationContext.configure(connection).get_current_revision()
+    """The id of the schema that a database has; of another program's it may be several in one; None: none."""
+    return ", ".join(sorted(MigrationContext.configure(connection).get_current_heads())) or None
 
 
 def known(connection: sa.Connection, where: str) -> str | None:

@@ -95,7 +95,10 @@ class Sqlite:
             with self._write_engine.begin() as c:
                 to_head(c, self._where)
         except sa.exc.DBAPIError as error:
-            raise told(error, self._where) from error
+            fault = told(error, self._where)
+            if fault is error:  # SQLite reads the file, and it holds something else than a store
+                fault = StoreError(f"{self._where}: the database does not answer ({error.orig})", where=self._where)
+            raise fault from error
 
     async def write(self, job: Job[T], *, single: bool = False) -> T:  # noqa: ARG002 - as on PostgreSQL
         """Run a job in the writer and return after the commit."""
