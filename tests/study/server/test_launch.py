@@ -247,6 +247,13 @@ def test_several_processes_need_postgresql(tmp_path: Path) -> None:
         serve(study_folder(tmp_path / "study", PAIRS), workers=2, port=0)
 
 
+def test_a_store_without_an_address_is_refused_and_none_is_made_instead(tmp_path: Path) -> None:
+    folder = study_folder(tmp_path / "study", PAIRS)
+    with pytest.raises(BadInput, match="the store's address is no URL"):
+        serve(folder, store_url="", port=0)
+    assert not (folder / "study.db").exists()
+
+
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     import socket
 

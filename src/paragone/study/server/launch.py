@@ -198,7 +198,7 @@ def _address_of_store(folder: Path, url: str | None, *, preview: bool) -> Iterat
         with tempfile.TemporaryDirectory(prefix="paragone-preview-") as place:
             yield f"sqlite:///{Path(place) / 'preview.db'}"
     else:
-        yield url or f"sqlite:///{folder.resolve() / 'study.db'}"
+        yield f"sqlite:///{folder.resolve() / 'study.db'}" if url is None else url
 
 
 @contextmanager
