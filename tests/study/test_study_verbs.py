@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shlex
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -116,6 +118,18 @@ def test_a_person_is_forgotten_only_when_it_is_meant(folder: Path) -> None:
     assert call("forget", "p-0001", folder, "--yes", "--json").document["deleted"] is True
     assert "no participant 'p-0001' in the store" in call("forget", "p-0001", folder, "--yes").refusal
     assert call("export", folder, "--json").document["files"]["answers.csv"]["rows"] == 18
+
+
+def test_a_forgotten_person_is_replaced_where_the_study_replaces(folder: Path, tmp_path: Path) -> None:
+    settings = (folder / "study.toml").read_text()
+    other = Path(shutil.copytree(folder, tmp_path / "other"))
+    (other / "study.toml").write_text(settings + "[people]\nreplace = false\n")
+    states = []
+    for one in (folder, other):
+        assert call("forget", "p-0001", one, "--yes").code == 0
+        with contextlib.closing(sqlite3.connect(one / "study.db")) as raw:
+            states.append(raw.execute("SELECT count(*) FROM lease WHERE state = 'free'").fetchone()[0])
+    assert states == [2, 1]
 
 
 def test_a_backup_comes_back_whole(folder: Path, tmp_path: Path) -> None:

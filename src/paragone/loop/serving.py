@@ -134,7 +134,9 @@ def forget_person(
 
     at = time.time() if now is None else now
     key = folder / "study.key"
-    profile = read_study(folder / "study.toml").platform.profile if (folder / "study.toml").is_file() else ""
+    study = read_study(folder / "study.toml") if (folder / "study.toml").is_file() else None
+    profile = study.platform.profile if study else ""
+    replace = study.people.replace if study else True
     known = [participant]
     if key.is_file() and profile:
         known.append(person_hmac(read_keys(key, make=False).hmac, profile, participant))
@@ -144,7 +146,9 @@ def forget_person(
             if found is None:
                 continue
             if really:
-                gone = opened.write_now(lambda c, name=name: people.forget(c, name, at, who="command line"))  # type: ignore[misc]
+                gone = opened.write_now(
+                    lambda c, name=name: people.forget(c, name, at, replace=replace, who="command line")
+                )  # type: ignore[misc]
                 assert gone is not None
                 return {"participant": gone.name, "answers": gone.answers, "events": gone.events, "deleted": True}
             return {"participant": found.name, "answers": found.answers, "events": found.events, "deleted": False}
