@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -146,9 +147,10 @@ def forget_person(
             if found is None:
                 continue
             if really:
-                gone = opened.write_now(
-                    lambda c, name=name: people.forget(c, name, at, replace=replace, who="command line")
-                )  # type: ignore[misc]
+                dealt = partial(
+                    people.forget, participant_name_or_hmac=name, now=at, replace=replace, who="command line"
+                )
+                gone = opened.write_now(dealt)
                 assert gone is not None
                 return {"participant": gone.name, "answers": gone.answers, "events": gone.events, "deleted": True}
             return {"participant": found.name, "answers": found.answers, "events": found.events, "deleted": False}
