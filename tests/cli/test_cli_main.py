@@ -141,6 +141,16 @@ def test_a_full_disk_is_one_line_and_leaves_what_stood_there(votes_here: Path, e
     assert not any(path.name.endswith(".part") for path in votes_here.iterdir())
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
+def test_results_that_cannot_be_printed_are_one_line(votes_here: Path) -> None:
+    for words in (["list", "metrics"], ["list", "metrics", "--json"], ["score", "nothing.csv", "--json"]):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run([*RUN, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 1, words
+        assert len(done.stderr.splitlines()) == 1
+        assert done.stderr.startswith("paragone: ")
+
+
 def _closed(*words: str) -> subprocess.CompletedProcess[str]:
     reader, writer = os.pipe()
     os.close(reader)

@@ -3,6 +3,7 @@ until the verb that needs it runs."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 import sys
@@ -166,4 +167,10 @@ def _document(given: list[str], kind: str, line: str, where: str) -> None:
     if "--json" in given:
         import json
 
-        click.echo(json.dumps({"error": {"kind": kind, "message": line, "where": where}}))
+        try:
+            click.echo(json.dumps({"error": {"kind": kind, "message": line, "where": where}}))
+        except BrokenPipeError:
+            raise
+        except OSError:  # a full disk may be what the line tells of, and that stands on stderr
+            with contextlib.suppress(OSError):
+                sys.stdout.close()  # else the interpreter complains once more when it flushes
