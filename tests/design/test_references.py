@@ -50,12 +50,16 @@ def test_each_side_has_the_references_of_its_item(grid_benchmark: Maker) -> None
     assert not frame.filter(pl.col("stage") == "out").select(four.any()).item()
 
 
-def test_references_can_be_chosen_and_levels_without_a_picture_have_none(grid_benchmark: Maker) -> None:
-    benchmark = pictured(grid_benchmark(), content=["c0"], style=["s00"])
+def test_references_can_be_chosen_and_some_levels_alone_cannot(grid_benchmark: Maker) -> None:
+    """People would be asked how well a content is kept that they do not see."""
+    benchmark = pictured(grid_benchmark(), content=["c0", "c1"], style=["s00"])
     stage = PairStage(group=GROUP, participants=4, trials=12, references=["content"])
     frame = plan(benchmark, Study(stage=[stage])).frame
     assert [name for name in frame.columns if "." in name] == ["left.content", "right.content"]
-    assert set(frame["left.content"]) == {"c0", None}
+    assert set(frame["left.content"]) == {"c0", "c1"}
+    for chosen in (None, ["style"]):
+        with pytest.raises(BadConfig, match="style 's01' has no reference picture, and other levels of style have one"):
+            plan(benchmark, Study(stage=[PairStage(group=GROUP, participants=4, trials=12, references=chosen)]))
     bare = plan(benchmark, Study(stage=[PairStage(group=GROUP, participants=4, trials=12, references=[])])).frame
     assert not any("." in name for name in bare.columns)
 

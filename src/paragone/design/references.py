@@ -24,16 +24,20 @@ def beside(benchmark: Benchmark, stage: PairStage | RatingStage, name: str) -> l
 
     Raises:
         UnknownName: a factor that is named is not in the benchmark.
-        BadConfig: it has no reference picture.
+        BadConfig: it has no reference picture, or some of its levels have none.
     """
     if isinstance(stage, PairStage):
         if stage.references is None:
-            return [factor for factor in stage.group if _pictured(benchmark, factor)]
+            shown = [factor for factor in stage.group if _pictured(benchmark, factor)]
+            for factor in shown:
+                _must_be_whole(benchmark, factor, name)
+            return shown
         key, asked = "references", list(dict.fromkeys(stage.references))
     else:
         key, asked = "reference", [stage.reference] if stage.reference else []
     for factor in asked:
         _must_show(benchmark, factor, name, key)
+        _must_be_whole(benchmark, factor, name)
     return asked
 
 
@@ -112,6 +116,20 @@ def _levels(benchmark: Benchmark, factor: str) -> dict[str, str | None]:
 def _pictured(benchmark: Benchmark, factor: str) -> set[str]:
     """Levels of a factor that have a reference picture."""
     return set(benchmark.references.filter(pl.col("factor") == factor)["level"].to_list())
+
+
+def _must_be_whole(benchmark: Benchmark, factor: str, stage: str) -> None:
+    """Refuse references of some levels only: people would be asked about a picture that they do not see."""
+    items = benchmark.items
+    if BROKEN in benchmark.factors:
+        items = items.filter(pl.col(BROKEN).is_null())
+    lacking = sorted(set(items[factor].drop_nulls().to_list()) - _pictured(benchmark, factor))
+    if lacking:
+        raise BadConfig(
+            f"stage '{stage}': {factor} '{lacking[0]}' has no reference picture, and other levels of {factor} have one; add "
+            f"it to references.csv, or leave {factor} out of the stage's references",
+            where="stage.references",
+        )
 
 
 def _must_show(benchmark: Benchmark, factor: str, stage: str, key: str) -> None:

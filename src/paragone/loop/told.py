@@ -125,7 +125,9 @@ def score_lines(scores: Scores) -> list[str]:
     if scores.key == "level":
         for criterion in scores.criteria:
             rows = scores.of_criterion(criterion).filter(pl.col("score").is_finite()).sort("score", descending=True)
-            if rows.height > 1:
+            if rows.height > 1 and math.isclose(rows["score"][0], rows["score"][-1], rel_tol=1e-9, abs_tol=1e-9):
+                lines.append(f"{_named(criterion)}all {rows.height} have the same score")
+            elif rows.height > 1:
                 best, worst = (_level(rows.row(k, named=True)) for k in (0, -1))
                 lines.append(f"{_named(criterion)}best {best}, worst {worst}")
     return lines

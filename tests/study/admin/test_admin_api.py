@@ -45,7 +45,7 @@ def test_participants_and_sheets_come_as_rows(desk: Desk, program: Visitor) -> N
 
 def test_live_figures_come_with_intervals_or_wait(desk: Desk, program: Visitor) -> None:
     early = program.get("/api/admin/live")
-    assert (early.status_code, early.headers["retry-after"]) == (503, "5")
+    assert (early.status_code, early.headers["retry-after"]) == (409, "5")
     desk.office.keeper.refresh()
     told = program.get("/api/admin/live").json()
     assert told["answers"] == 420

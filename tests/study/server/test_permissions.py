@@ -86,7 +86,7 @@ TABLE: dict[str, tuple[int | str, ...]] = {
     "GET /api/admin/participants/{name}": READ,
     "GET /api/admin/sheets": READ,
     "GET /api/admin/log": READ,
-    "GET /api/admin/live": (401, 401, 401, 401, 503, 503),  # nothing is computed yet
+    "GET /api/admin/live": (401, 401, 401, 401, 409, 409),  # nothing is computed yet
     "POST /api/admin/participants/{name}/exclude": ACT,
     "POST /api/admin/participants/{name}/restore": ACT,
     "POST /api/admin/participants/{name}/screen-out": ACT,

@@ -226,14 +226,14 @@ def desk_router(office: Office) -> APIRouter:
             alarms=[AlarmTold(**asdict(alarm)) for alarm in told["alarms"]],
         )  # fmt: skip
 
-    @router.get("/live")
+    @router.get("/live", responses={409: {"description": "conflict: nothing was computed yet."}})
     async def live(_who: Looker) -> Live:
         """Scores, stability, checks, times and exposure as they were computed last; names as letters until unblinded.
 
-        503 while nothing was computed yet."""
+        409 while nothing was computed yet."""
         at, found = await office.moment(), office.keeper.live
         if found is None:
-            raise Refusal(503, "server", "These figures are being computed; ask again.", headers={"retry-after": "5"})
+            raise Refusal(409, "conflict", "These figures are being computed; ask again.", headers={"retry-after": "5"})
         return blinded(found, office.blind(at))
 
     @router.get("/participants")

@@ -60,6 +60,7 @@ def shell_router(desk: Desk, kiosk: Door | None = None) -> APIRouter:
     async def icon(request: Request) -> Response:
         return _answer(kept["icon.svg"], request, _HEADERS)
 
+    @router.head("/healthz", include_in_schema=False)
     @router.get("/healthz", tags=["operation"])
     async def healthz() -> Response:
         """Whether the server is up: its queue of writes, the version it serves, whether the study is paused."""
