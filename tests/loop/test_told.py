@@ -53,7 +53,7 @@ def test_levels_are_told_with_the_best_and_the_worst() -> None:
 def test_levels_that_are_alike_have_no_best_and_no_worst() -> None:
     frame = pl.DataFrame({"level": ["a", "b"], "criterion": ["overall"] * 2, "score": [1e-17, -1e-17], "n": [4, 4]})
     made = Scores(frame, name="human")
-    assert told.score_lines(made)[1:] == ["all 2 have the same score"]
+    assert told.score_lines(made)[1:] == ["overall: all 2 have the same score"]
 
 
 def test_what_has_no_level_is_told_with_an_example() -> None:
