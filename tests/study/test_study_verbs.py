@@ -132,6 +132,32 @@ def test_a_forgotten_person_is_replaced_where_the_study_replaces(folder: Path, t
     assert states == [2, 1]
 
 
+def test_who_is_forgotten_is_still_named_by_what_was_made_before(folder: Path) -> None:
+    assert len(call("forget", "p-0001", folder).err.splitlines()) == 1, "nothing was made yet"
+    call("collect", folder)
+    call("export", folder)
+    call("backup", folder, "-o", folder / "backups" / "b.zip")
+    for yes in ((), ("--yes",)):
+        said = call("forget", "p-0001", folder, *yes)
+        assert said.err.splitlines()[-1] == (
+            "p-0001 is still named in export/, votes.csv and perhaps in backups/b.zip: delete these, or make them anew "
+            "(collect, export)"
+        )
+    call("collect", folder)
+    call("export", folder)
+    document = call("forget", "p-0002", folder, "--json").document
+    assert (document["still_in"], document["may_hold"]) == (["export/", "votes.csv"], ["backups/b.zip"])
+
+
+def test_forgetting_beside_a_server_is_told_and_sent_to_the_desk(folder: Path) -> None:
+    with served_folder(folder):
+        assert "would delete 16 answers" in call("forget", "p-0001", folder).err
+        refusal = call("forget", "p-0001", folder, "--yes").refusal
+    assert "has this store open" in refusal
+    assert 'while it is served, the desk can do it: Data, "Forget a person"' in refusal
+    assert call("forget", "p-0001", folder, "--yes").code == 0
+
+
 def test_a_backup_comes_back_whole(folder: Path, tmp_path: Path) -> None:
     made = call("backup", folder, "-o", tmp_path / "b.zip", "--json").document
     assert made["tables"]["answer"] == 34

@@ -120,11 +120,14 @@ def forget(participant: str, folder: Path, yes: bool, store: str | None, as_json
     """Delete a participant's data on request.
 
     PARTICIPANT is a name of the tables (p-0007) or the panel's id. Deletes answers, events and ids from the store of
-    FOLDER, frees the sheet for another person, and writes what was deleted into the log. Without --yes it only tells.
+    FOLDER, frees the sheet for another person, and writes what was deleted into the log. Without --yes it only tells, also
+    while the study is served. Files of FOLDER that were made from the store before are not touched; those that still name
+    the participant, and backups that may, are listed.
 
     Example: paragone forget p-0002 my-benchmark --yes
     """
     must_exist(folder, what="folder")
+    from ..loop import told as words
     from ..loop.serving import forget_person
 
     told = forget_person(folder, participant, really=yes, store=store)
@@ -136,6 +139,8 @@ def forget(participant: str, folder: Path, yes: bool, store: str | None, as_json
         + ("" if yes else "; add --yes to do it"),
         quiet=quiet or as_json,
     )
+    for line in words.remaining_lines(told["participant"], told["still_in"], told["may_hold"]):
+        say(line, quiet=quiet or as_json)
 
 
 @click.command()

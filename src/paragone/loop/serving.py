@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ..design import read_study
-from ..errors import MissingExtra, NotFound, ParagoneError, WouldOverwrite
+from ..errors import BadInput, MissingExtra, NotFound, ParagoneError, WouldOverwrite
+from .remaining import remaining
 
 __all__ = [
     "backup_folder",
@@ -122,16 +122,18 @@ def forget_person(
         now: UTC epoch seconds; None: this machine's clock.
 
     Returns:
-        participant, answers, events (how many), deleted (whether they are gone).
+        participant, answers, events (how many), deleted (whether they are gone); still_in and may_hold: files and folders
+        below the study's that name the participant, and those that may (see `remaining`).
 
     Raises:
         NotFound: no store, or no such person in it.
-        BadInput: the store is being served from SQLite; use the desk's page then.
+        BadInput: `really`, and the store is being served from SQLite; the desk can do it then.
     """
     address = store_address(folder, store)
     from ..study.server.pseudonyms import person_hmac
-    from ..study.store import Store, people
+    from ..study.store import people
     from ..study.store.keys import read_keys
+    from ..study.store.store import parsed, snapshot
 
     at = time.time() if now is None else now
     key = folder / "study.key"
@@ -141,23 +143,45 @@ def forget_person(
     known = [participant]
     if key.is_file() and profile:
         known.append(person_hmac(read_keys(key, make=False).hmac, profile, participant))
-    with Store.open(address) as opened:
-        for name in known:
-            found = opened.read_now(lambda c, name=name: people.kept(c, name))  # type: ignore[misc]
-            if found is None:
-                continue
-            if really:
-                dealt = partial(
-                    people.forget, participant_name_or_hmac=name, now=at, replace=replace, who="command line"
-                )
-                gone = opened.write_now(dealt)
-                assert gone is not None
-                return {"participant": gone.name, "answers": gone.answers, "events": gone.events, "deleted": True}
-            return {"participant": found.name, "answers": found.answers, "events": found.events, "deleted": False}
-    raise NotFound(
-        f"no participant '{participant}' in the store of '{folder}'; give a name of the tables (p-0007) or the panel's id",
-        where=participant,
-    )
+    with snapshot(address) as c:
+        held = next((found for name in known if (found := people.kept(c, name)) is not None), None)
+    if held is None:
+        raise NotFound(
+            f"no participant '{participant}' in the store of '{folder}'; give a name of the tables (p-0007) or the panel's id",
+            where=participant,
+        )
+    gone = _forgotten(address, held.name, at, replace=replace) if really else held
+    url = parsed(address)
+    own = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+    left = remaining(folder, held.name, store=own)
+    return {
+        "participant": held.name, "answers": gone.answers, "events": gone.events, "deleted": really,
+        "still_in": left.names, "may_hold": left.may_hold,
+    }  # fmt: skip
+
+
+def _forgotten(address: str, name: str, at: float, *, replace: bool) -> Any:
+    """What was deleted of a person.
+
+    Raises:
+        BadInput: another process has the store open.
+        NotFound: they were forgotten a moment ago.
+    """
+    from ..study.store import Store, people
+
+    try:
+        opened = Store.open(address)
+    except BadInput as error:
+        if "has this store open" not in error.message:
+            raise
+        raise BadInput(
+            f'{error.message}; while it is served, the desk can do it: Data, "Forget a person"', where=error.where
+        ) from error
+    with opened:
+        gone = opened.write_now(lambda c: people.forget(c, name, at, replace=replace, who="command line"))
+    if gone is None:
+        raise NotFound(f"no participant '{name}' in the store any more; they were forgotten a moment ago", where=name)
+    return gone
 
 
 def backup_folder(folder: Path, output: Path | None, *, store: str | None = None) -> dict[str, Any]:

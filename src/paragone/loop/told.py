@@ -18,6 +18,7 @@ __all__ = [
     "bracketed",
     "consistency_lines",
     "measured_lines",
+    "remaining_lines",
     "score_lines",
     "screening_lines",
     "short",
@@ -219,3 +220,15 @@ def agreement_lines(agreement: Agreement) -> list[str]:
             line = f"{_named(row['criterion'])}{among}: SRCC {figure} with people, {counted(row['n'], 'item')}"
             lines.append(_labelled(line, agreement.notes.get("simulated")))
     return lines
+
+
+def remaining_lines(participant: str, still_in: Sequence[str], may_hold: Sequence[str]) -> list[str]:
+    """What to delete or make anew when somebody was forgotten: one line, or none where no file names them."""
+    parts = []
+    if still_in:
+        parts.append(f"still named in {', '.join(still_in)}")
+    if may_hold:
+        parts.append(f"perhaps in {', '.join(may_hold)}")
+    if not parts:
+        return []
+    return [f"{participant} is {' and '.join(parts)}: delete these, or make them anew (collect, export)"]
