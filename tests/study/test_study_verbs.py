@@ -23,6 +23,7 @@ from study_folder import PAIRS, study_folder
 from command_line import call
 from paragone.cli import serve as verbs
 from paragone.study.client import Walker
+from paragone.study.store import Store, claims
 
 CALM = PAIRS.replace("break_seconds = 30", "break_seconds = 0").replace("checks_needed = 1", "checks_needed = 0")
 
@@ -57,7 +58,7 @@ def test_collect_takes_finished_sheets_out_of_the_store(folder: Path) -> None:
     assert votes["participant"].n_unique() == 2
     assert votes.height == 2 * 8 * 2  # people, trials and checks, criteria
     assert set(votes["choice"]) == {"left"}
-    assert "left_out: 2" in said.err
+    assert {"left_out: 2", "left_out_unfinished: 2"} <= set(said.err.splitlines())
     assert call("collect", folder, "--everything").code == 0
     assert pl.read_csv(folder / "votes.csv").height == votes.height + 2
 
@@ -67,6 +68,19 @@ def test_collect_says_that_no_answer_counts_yet(asked: Path, tmp_path: Path) -> 
     with served_folder(fresh):
         pass
     assert "study.db holds no answer that counts" in call("collect", fresh).refusal
+
+
+def test_collect_says_whose_sheets_do_not_count_and_what_is_older(folder: Path) -> None:
+    assert call("collect", folder).code == 0
+    with Store.open(f"sqlite:///{folder / 'study.db'}") as store:
+        for lease, who in enumerate((claims.BY_CHECKS, "ada"), start=1):
+            store.write_now(lambda c, at=lease, by=who: claims.exclude(c, at, 0.0, who=by, why="test"))  # type: ignore[misc]
+    refusal = call("collect", folder).refusal
+    assert (
+        "study.db holds no answer that counts; nothing was collected; 16 on sheets excluded by the rule checks, 16 on "
+        "sheets excluded at the desk, 2 on unfinished sheets; "
+    ) in refusal
+    assert refusal.endswith("votes.csv' is older and holds answers that no longer count; remove it")
 
 
 def test_people_go_before_those_who_were_simulated(folder: Path) -> None:

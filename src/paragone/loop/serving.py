@@ -147,7 +147,8 @@ def forget_person(
         held = next((found for name in known if (found := people.kept(c, name)) is not None), None)
     if held is None:
         raise NotFound(
-            f"no participant '{participant}' in the store of '{folder}'; give a name of the tables (p-0007) or the panel's id",
+            f"no participant '{participant}' in the store of '{folder}'; give a name of the tables (p-0007) or the "
+            "panel's id",
             where=participant,
         )
     gone = _forgotten(address, held.name, at, replace=replace) if really else held

@@ -11,7 +11,14 @@ import polars as pl
 from ..plan import Plan
 from .serving import store_address
 
-__all__ = ["Stored", "stored_answers"]
+__all__ = ["OUT", "Stored", "stored_answers"]
+
+OUT = {
+    "by_checks": "sheets excluded by the rule checks",
+    "at_desk": "sheets excluded at the desk",
+    "unfinished": "unfinished sheets",
+}
+"""Why answers do not count, and the sheets that they stand on, in words."""
 
 
 class Stored(NamedTuple):
@@ -20,8 +27,8 @@ class Stored(NamedTuple):
     plan: Plan
     answers: pl.DataFrame
     """Columns as in `study.ANSWERS`, and more."""
-    left_out: int
-    """Answers of sheets that are not finished or were excluded at the desk."""
+    left_out: dict[str, int]
+    """Answers that do not count, by what their sheets are, as in `OUT`; without those that there are none of."""
 
 
 def stored_answers(folder: Path, *, store: str | None = None, everything: bool = False) -> list[Stored]:
@@ -36,7 +43,7 @@ def stored_answers(folder: Path, *, store: str | None = None, everything: bool =
         NotFound: no store.
     """
     address = store_address(folder, store)
-    from ..study.store import export, versions
+    from ..study.store import claims, events, export, versions
     from ..study.store.store import snapshot
 
     found = []
@@ -45,9 +52,23 @@ def stored_answers(folder: Path, *, store: str | None = None, everything: bool =
             whole = export.answers_frame(c, version=number)
             if not whole.height:
                 continue
-            counted = whole if everything else export.answers_frame(c, version=number, clean=True)
+            counted, out = whole, {}
+            if not everything:
+                counted = export.answers_frame(c, version=number, clean=True)
+                by_rule = [lease for lease, who in events.excluders(c).items() if who == claims.BY_CHECKS]
+                out = _left_out(whole, by_rule)
             version = versions.get(c, number)
             assert version is not None
             plan = Plan(pl.read_csv(io.BytesIO(version.plan), infer_schema=False))
-            found.append(Stored(plan, counted, whole.height - counted.height))
+            found.append(Stored(plan, counted, out))
     return found
+
+
+def _left_out(whole: pl.DataFrame, by_rule: list[int]) -> dict[str, int]:
+    """Answers that do not count, by the reason."""
+    excluded = pl.col("state") == "excluded"
+    ruled = excluded & pl.col("lease").is_in(by_rule)
+    finished = pl.col("state").is_in(["complete", "accepted"])
+    parts = {"by_checks": ruled, "at_desk": excluded & ~ruled, "unfinished": ~excluded & ~finished}
+    counts = whole.select(part.sum().alias(name) for name, part in parts.items()).row(0, named=True)
+    return {name: n for name, n in counts.items() if n}

@@ -18,7 +18,7 @@ from ..plan import Plan
 from ..scores import Scores
 from ..study import Collected, collect, read_answers
 from ..tables import write_table
-from .stored import Stored, stored_answers
+from .stored import OUT, Stored, stored_answers
 
 __all__ = ["collect_folder", "cost_document", "make_plan", "no_people_lost", "simulate_folder", "with_criteria"]
 
@@ -160,7 +160,8 @@ def collect_folder(
         everything: of a store, also answers of sheets that are not finished or were excluded at the desk.
 
     Returns:
-        The files written, and notes: answers read, doubles left out, missing; of a store also the answers left out.
+        The files written, and notes: answers read, doubles left out, missing; of a store also the answers left out, in
+        all and by what their sheets are.
 
     Raises:
         NotFound: no answers, no plan or no store.
@@ -177,7 +178,9 @@ def collect_folder(
         _must_be_of(folder, kept)
         parts = [collect(one.plan, one.answers, where=name) for one in kept if one.answers.height]
         frames = [one.answers for one in kept]
-        more: dict[str, Any] = {"read": name, "left_out": sum(one.left_out for one in kept)}
+        out = {why: n for why in OUT if (n := sum(one.left_out.get(why, 0) for one in kept))}
+        by_reason = {f"left_out_{why}": n for why, n in out.items()}
+        more: dict[str, Any] = {"read": name, "left_out": sum(out.values()), **by_reason}
     else:
         made = _planned(folder)
         if answers is None and not table.is_file():
@@ -186,13 +189,12 @@ def collect_folder(
                 f"paragone simulate {folder}",
                 where=str(table),
             )
-        name, more = table.name, {"read": table.name}
+        name, more, out = table.name, {"read": table.name}, {}
         frames = [read_answers(table)]
         parts = [collect(made, frames[0], where=name)]
     found = _together(parts)
     if found.votes is None and found.ratings is None:
-        waits = f"; {more['left_out']} stand on sheets that are not finished or were excluded" if more else ""
-        raise TooFew(f"{name} holds no answer that counts; nothing was collected{waits}", where=name)
+        raise _nothing(folder, name, out)
     for noun, what, kind in ((found.votes, "votes", "pairs"), (found.ratings, "ratings", "single items")):
         old = folder / f"{what}.csv"
         if noun is None and old.is_file():
@@ -212,6 +214,16 @@ def collect_folder(
     if found.ratings is not None:
         written.append(found.ratings.write(folder / "ratings.csv"))
     return written, {**more, **found.notes}
+
+
+def _nothing(folder: Path, name: str, out: Mapping[str, int]) -> TooFew:
+    """The error where no answer counts: why not, and what lies there from earlier."""
+    on = ", ".join(f"{n} on {OUT[why]}" for why, n in out.items())
+    old = [f"'{path}'" for what in ("votes", "ratings") if (path := folder / f"{what}.csv").is_file()]
+    verbs = ("is", "holds", "it") if len(old) == 1 else ("are", "hold", "them")
+    stale = f"{' and '.join(old)} {verbs[0]} older and {verbs[1]} answers that no longer count; remove {verbs[2]}"
+    parts = [f"{name} holds no answer that counts", "nothing was collected", on, stale if old else ""]
+    return TooFew("; ".join(part for part in parts if part), where=name)
 
 
 def _together(parts: Sequence[Collected]) -> Collected:

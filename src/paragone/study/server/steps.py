@@ -22,8 +22,6 @@ from .profiles import Return, completion
 __all__ = ["Done", "finish", "next_session", "refresh", "step", "telemetry", "wants_lease", "way_back"]
 
 _AWAY_SECONDS = 7 * 86_400.0  # our choice: who finished a session has a week for the next one before it counts as left
-_RULE = "rule: checks"
-"""Who excludes a lease with too few right checks."""
 
 
 class Done(NamedTuple):
@@ -291,7 +289,7 @@ def finish(c: sa.Connection, desk: Desk, token: str, client_id: str, now: float)
         ]
         if failed:
             why = "; ".join(_said(session, found, stage.checks_needed, len(sheets)) for session, found in failed)
-            claims.exclude(c, lease.id, now, who=_RULE, why=why, replace=frozen.study.people.replace)
+            claims.exclude(c, lease.id, now, who=claims.BY_CHECKS, why=why, replace=frozen.study.people.replace)
     again = look(c, desk, token, now)
     assert again is not None, "finishing does not end a visit"
     return Done("done", again, way_back(c, desk, again, outcome="completed"))

@@ -16,6 +16,7 @@ from . import events
 from .tables import answer, lease, participant
 
 __all__ = [
+    "BY_CHECKS",
     "Lease",
     "Swept",
     "abandon",
@@ -33,6 +34,8 @@ __all__ = [
     "sweep",
 ]
 
+BY_CHECKS = "rule: checks"
+"""Who excludes a lease with too few right checks: the study itself, not the desk."""
 _DESK = 0x706C65617365  # number of PostgreSQL's advisory lock for the rare moves
 _MARGIN = 64  # claims that may be under way at the same moment in all processes
 _FIRST = -1  # priority of a replacement: before all that were planned

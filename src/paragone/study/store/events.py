@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from .tables import event, insert_once
 
-__all__ = ["Event", "append", "of_lease", "of_participant"]
+__all__ = ["Event", "append", "excluders", "of_lease", "of_participant"]
 
 
 class Event(NamedTuple):
@@ -74,6 +74,11 @@ def of_participant(c: sa.Connection, participant_id: int) -> list[Event]:
     return _events(c, _OF_PARTICIPANT, participant_id)
 
 
+def excluders(c: sa.Connection) -> dict[int, str]:
+    """Return who excluded a lease last, by its id; also of leases that were restored since."""
+    return {lease_id: str(json.loads(body).get("who", "")) for lease_id, body in c.execute(_EXCLUDED)}
+
+
 def _events(c: sa.Connection, theirs: sa.Select[Any], whose: int) -> list[Event]:
     return [Event._make((*row[:-1], json.loads(row[-1]))) for row in c.execute(theirs, {"whose": whose})]
 
@@ -85,6 +90,11 @@ def _of(column: sa.Column[Any]) -> sa.Select[Any]:
 
 
 _OF_LEASE, _OF_PARTICIPANT = _of(event.c.lease_id), _of(event.c.participant_id)
+_EXCLUDED = (
+    sa.select(event.c.lease_id, event.c.body)
+    .where(event.c.kind == "admin.exclude", event.c.lease_id.is_not(None))
+    .order_by(event.c.id)
+)
 _PUT = {dialect: insert_once(dialect, event) for dialect in ("sqlite", "postgresql")}
 _BY_CLIENT = sa.select(
     event.c.participant_id, event.c.lease_id, event.c.session, event.c.kind, event.c.body
