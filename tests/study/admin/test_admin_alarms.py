@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import polars as pl
 
@@ -81,6 +83,13 @@ def test_more_exclusions_than_planned_are_told_with_both_numbers() -> None:
         == "60% of 10 finished sheets are excluded; 35% were planned for."
     )
     assert alarms(_moment({"complete": 1, "excluded": 6}), None, STUDY, FINE, UNPAID) == []  # too few to say
+
+
+def test_whom_the_rule_checks_excluded_is_told_however_few() -> None:
+    at = replace(_moment({"complete": 4, "excluded": 2}), by_checks=frozenset({"p-0004"}))
+    assert alarms(at, None, STUDY, FINE, UNPAID) == [
+        Alarm("note", "1 participant was excluded by the rule checks.", "/admin/sheets?state=excluded")
+    ]
 
 
 def test_many_who_left_are_told() -> None:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from desk_visitor import Desk, Visitor
 from desk_world import World
 from paragone.study.admin.live import Live, Material
-from paragone.study.store import events
+from paragone.study.store import claims, events
 from paragone.study.store.tables import event, lease, participant
 
 PAGES = (
@@ -157,6 +157,25 @@ def test_an_exclusion_asks_wants_a_reason_is_logged_and_undone(desk: Desk) -> No
     again = ada.post("/admin/do/restore-person/p-0002", {"why": "a mistake"})
     assert again.status_code == 400
     assert "P-0002: is not excluded." in Outline(again.text).said
+
+
+def test_who_was_excluded_by_the_rule_is_told_apart_from_who_was_at_the_desk(desk: Desk) -> None:
+    ada = desk.visitor("ada")
+
+    def exclude(number: int, who: str) -> None:
+        desk.store.write_now(lambda c: claims.exclude(c, number, 0.0, who=who, why="test"))
+
+    exclude(1, "ada")
+    ada.get("/admin/sheets?told=exclude")  # reads the store anew
+    assert "by the rule checks" not in Outline(ada.get("/admin").text).said
+    assert "What deserves a look excludes nobody" in Outline(ada.get("/admin/people").text).said
+    exclude(2, claims.BY_CHECKS)
+    ada.get("/admin/sheets?told=exclude")
+    said = Outline(ada.get("/admin").text).said
+    assert "1 participant was excluded by the rule checks." in said
+    people = Outline(ada.get("/admin/people?state=excluded").text).said
+    assert people.count("excluded by the rule checks") == 1
+    assert "is excluded by that rule, which can be undone" in people
 
 
 def test_sheets_are_accepted_given_back_and_replaced(desk: Desk) -> None:

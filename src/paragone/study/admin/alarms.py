@@ -92,6 +92,9 @@ def _running(at: Moment, study: Study, quotas: Sequence[Quota], failed: str, que
         planned = share(1 - study.kept)
         text = f"{share(out / finished)} of {finished} finished sheets are excluded; {planned} were planned for."
         found.append(Alarm("bad", text, "/admin/sheets?state=excluded"))
+    if at.by_checks:
+        were = plural(len(at.by_checks), "participant was", "participants were")
+        found.append(Alarm("note", f"{were} excluded by the rule checks.", "/admin/sheets?state=excluded"))
     taken = at.leases.filter(at.leases["participant"].is_not_null()).height
     left = states.get("abandoned", 0)
     if taken >= _ENOUGH and left / taken > _LEFT:

@@ -11,6 +11,8 @@ import polars as pl
 import sqlalchemy as sa
 
 from ..frozen import Frozen
+from ..store import claims
+from ..store import events as happened
 from ..store.tables import answer, event, lease, participant
 from .advice import Look
 from .live import Material
@@ -55,6 +57,8 @@ class Moment:
     paused: bool
     unblinded: bool
     """Names of what is compared are shown."""
+    by_checks: frozenset[str] = frozenset()
+    """Participants with a sheet that the rule checks excluded, and nobody restored."""
 
     @property
     def present(self) -> pl.DataFrame:
@@ -90,6 +94,17 @@ def moment(c: sa.Connection, frozen: Frozen, version: int, now: float) -> Moment
         events=events.with_columns(pl.Series("outcome", outcome, dtype=pl.String)),
         paused=states.get("pause") == "admin.pause",
         unblinded=states.get("blind") == "admin.unblind",
+        by_checks=_by_checks(c, leases),
+    )
+
+
+def _by_checks(c: sa.Connection, leases: pl.DataFrame) -> frozenset[str]:
+    out = leases.filter((pl.col("state") == "excluded") & pl.col("participant").is_not_null())
+    if not out.height:
+        return frozenset()
+    by = happened.excluders(c)
+    return frozenset(
+        name for number, name in out.select("lease", "participant").iter_rows() if by.get(number) == claims.BY_CHECKS
     )
 
 

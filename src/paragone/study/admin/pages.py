@@ -143,6 +143,7 @@ def people_rows(office: Office, at: Moment) -> list[dict[str, Any]]:
                 "minutes": took.get(name),
                 "seen": max([*seen, said.get("last") or row["at"]]),
                 "at_door": doors.get(name, "arrived"),
+                "by_checks": name in at.by_checks,
                 "why": watched({**said, "automated": name in robots}, office.frozen.study),
             }
         )
@@ -184,7 +185,7 @@ async def people_page(office: Office, request: Request, who: Who) -> Response:
     rows.sort(key=lambda row: -row["seen"])
     return await shown(
         office, request, who, "people.html.j2", "/admin/people", at=at, rows=rows[:_MOST], total=len(rows), asked=asked,
-        what=what,
+        what=what, judges=bool(at.by_checks) or any(stage.checks_needed for stage in office.frozen.study.stage),
     )  # fmt: skip
 
 
