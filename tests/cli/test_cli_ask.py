@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -20,6 +21,20 @@ def test_a_plan_is_written_and_says_what_it_costs(cli: Cli, votes_here: Path) ->
     assert said.err.splitlines()[-1] == "plan.csv"
     assert "stage within: 12 sheets, 144 judgements, 24 checks" in said.err
     assert Path("plan.csv").read_bytes() == before, "one seed, one plan"
+
+
+def test_a_plan_says_what_serve_would_refuse(cli: Cli, votes_here: Path) -> None:
+    settings = Path("study.toml").read_text()
+    assert "fill in [consent] who and contact of study.toml before serving" in cli("plan").err
+    for consent, line in (('who = "Ann"', "contact"), ('who = "Ann"\ncontact = "ann@example.org"', "")):
+        Path("study.toml").write_text(f"{settings}\n[consent]\n{consent}\n")
+        said = cli("plan")
+        assert said.code == 0
+        assert re.findall(r"fill in \[consent\] (\w+) of", said.err) == ([line] if line else [])
+    Path("study.toml").write_text(f'{settings}\n[pages]\nshow = ["prompt", "method"]\n')
+    fault = "study.toml: pages.show names 'prompt', which is no column of items.csv"
+    assert fault in cli("plan").refusal
+    assert fault in cli("check", "--no-pictures").out.splitlines()
 
 
 def test_a_plan_as_json_is_one_document(cli: Cli, votes_here: Path) -> None:

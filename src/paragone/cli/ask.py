@@ -77,7 +77,11 @@ def plan(
     path = made.write(target)
     if as_json:
         emit({"plan": str(path), **document, **study.cost_document(costs)})
-    following = [] if wave is not None else [f"next, to click through it yourself: paragone serve {folder} --preview"]
+    following = (
+        []
+        if wave is not None
+        else [*study.unsigned_lines(folder), f"next, to click through it yourself: paragone serve {folder} --preview"]
+    )
     for line in [*lines, *costs.text.splitlines(), *following, str(path)]:
         say(line, quiet=quiet or as_json)
 

@@ -23,6 +23,7 @@ from ..provenance import changed_inputs
 from ..scores import Agreement, Scores
 from ..sources import Imported, import_source
 from ..study import read_answers
+from ..study.faults import unknown_shown
 from .reading import named
 from .words import file_name
 
@@ -192,6 +193,7 @@ def check_folder(folder: Path, *, pictures: bool = True, quiet: bool = True) -> 
         raise NotFound(f"'{folder}' holds nothing that paragone reads", where=str(folder))
     if benchmark is not None:
         _items_known(benchmark, tables, scores, faults)
+        faults += [] if study is None else unknown_shown(study, benchmark)
         if pictures:
             _pictures(benchmark, faults, remarks, quiet)
     for made in scores:

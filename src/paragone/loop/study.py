@@ -11,28 +11,45 @@ import polars as pl
 
 from ..benchmark import Benchmark
 from ..design import Cost, PairStage, RatingStage, Study, cost, plan, read_study
-from ..errors import BadConfig, BadInput, MissingExtra, NotFound, TooFew, WouldOverwrite
+from ..errors import BadConfig, BadInput, BadTable, MissingExtra, NotFound, TooFew, WouldOverwrite
 from ..judgements import Ratings, Votes
 from ..observers import Observers, latent_scores, simulate
 from ..plan import Plan
 from ..scores import Scores
 from ..study import Collected, collect, read_answers
+from ..study.faults import unknown_shown, unsigned
 from ..tables import write_table
 from .stored import OUT, Stored, stored_answers
 
-__all__ = ["collect_folder", "cost_document", "make_plan", "no_people_lost", "simulate_folder", "with_criteria"]
+__all__ = [
+    "collect_folder",
+    "cost_document",
+    "make_plan",
+    "no_people_lost",
+    "simulate_folder",
+    "unsigned_lines",
+    "with_criteria",
+]
 
 
 def make_plan(folder: Path) -> tuple[Plan, Cost]:
     """Deal the study of a folder, and say what it asks of people.
 
     Raises:
-        NotFound, BadTable, BadConfig, UnknownName: a file is missing or breaks its contract.
+        NotFound, BadTable, BadConfig, UnknownName: a file is missing or breaks its contract, or they do not fit each other.
     """
     benchmark = Benchmark.read(folder)
     study = _study(folder)
+    if unknown := list(unknown_shown(study, benchmark)):
+        raise BadTable.of_faults(str(folder), unknown)
     made = plan(benchmark, study)
     return made, cost(made, benchmark, study)
+
+
+def unsigned_lines(folder: Path) -> list[str]:
+    """What has to be filled in before people are asked, though a plan can be dealt without: one line, or none."""
+    keys = unsigned(read_study(folder / "study.toml"))
+    return [f"fill in [consent] {' and '.join(keys)} of study.toml before serving"] if keys else []
 
 
 def _study(folder: Path) -> Study:

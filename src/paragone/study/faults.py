@@ -13,9 +13,10 @@ from ..design.pages import MOST_CRITERIA, MOST_LETTERS
 from ..errors import BadConfig, BadInput, UnknownName
 from .pages import PAGES
 
-__all__ = ["Stock", "broken_of", "faults", "with_references"]
+__all__ = ["Stock", "broken_of", "faults", "unknown_shown", "unsigned", "with_references"]
 
 _TAKEN = ("revision", "distortions")  # words beside the criteria in what a browser is told
+_SIGNED = {"who": "who runs the study", "contact": "how participants reach you"}
 _AGAIN = "run paragone plan again"
 
 
@@ -94,12 +95,15 @@ def faults(stock: Stock, *, rehearsal: bool) -> list[str]:
     ]
 
 
+def unsigned(study: Study) -> list[str]:
+    """Return which of consent's keys `who` and `contact` are empty; people are asked only when none is."""
+    first = study.pages.languages[0]
+    return [key for key in _SIGNED if not in_language(getattr(study.consent, key), first).strip()]
+
+
 def _consent(study: Study, rehearsal: bool) -> Iterator[str]:
-    if rehearsal:
-        return
-    for key, what in (("who", "who runs the study"), ("contact", "how participants reach you")):
-        if not in_language(getattr(study.consent, key), study.pages.languages[0]).strip():
-            yield f"study.toml: consent.{key} is empty; say {what} before people are asked"
+    for key in [] if rehearsal else unsigned(study):
+        yield f"study.toml: consent.{key} is empty; say {_SIGNED[key]} before people are asked"
 
 
 def _criteria(stock: Stock) -> Iterator[str]:
@@ -115,8 +119,13 @@ def _criteria(stock: Stock) -> Iterator[str]:
     for name in stock.study.pages.questions:
         if name not in stock.criteria:
             yield f"study.toml: pages.questions.{name} belongs to no criterion; there is {', '.join(stock.criteria)}"
-    for factor in stock.study.pages.show:
-        if factor not in stock.benchmark.factors:
+    yield from unknown_shown(stock.study, stock.benchmark)
+
+
+def unknown_shown(study: Study, benchmark: Benchmark) -> Iterator[str]:
+    """Yield what is to be shown beside rated pictures and is no column of the items, one line each."""
+    for factor in study.pages.show:
+        if factor not in benchmark.factors:
             yield f"study.toml: pages.show names '{factor}', which is no column of items.csv"
 
 
