@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 
 def main() -> None:
@@ -148,7 +149,7 @@ def _settings() -> Iterator[str]:
     records = [record for record in _records(Settings) if record.__module__ in rooms]
     for record in sorted(records, key=lambda kind: (kind.__module__, kind.__qualname__)):
         yield f"### {record.__qualname__.lstrip('_')} ({record.__module__})\n"
-        yield inspect.cleandoc(record.__doc__ or "").split("\n")[0] + "\n"
+        yield _cell(inspect.cleandoc(record.__doc__ or "").split("\n\n")[0]) + "\n"
         yield "| key | meaning |\n|---|---|"
         for name, text in _fields(record):
             yield f"| `{name}` | {_cell(text)} |"
@@ -162,14 +163,26 @@ def _records(base: type) -> Iterator[type]:
 
 
 def _fields(record: type) -> Iterator[tuple[str, str]]:
-    """Field names with the string that stands under each."""
+    """Field names with the string that stands under each, and the default."""
+    known = {field.name: field for field in msgspec.structs.fields(record)}
     tree = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0]
     assert isinstance(tree, ast.ClassDef)
     for node, after in zip(tree.body, [*tree.body[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             said = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
-            default = f" Default `{ast.unparse(node.value)}`." if node.value is not None else " Needed."
-            yield node.target.id, f"{said}{default}"
+            name = node.target.id
+            yield name, f"{said} {_default(known[name], node.value)}"
+
+
+def _default(field: msgspec.structs.FieldInfo, written: ast.expr | None) -> str:
+    """What holds where a key is left out: the value as the code writes it, or as it is made."""
+    if written is None:
+        return "Needed."
+    is_made = field.default is msgspec.NODEFAULT
+    value = field.default_factory() if is_made else field.default
+    if isinstance(value, msgspec.Struct):
+        return f"Left out: the defaults of {type(value).__name__}."
+    return f"Default `{value!r}`." if is_made else f"Default `{ast.unparse(written)}`."
 
 
 def _number(value: float) -> str:

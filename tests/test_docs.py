@@ -27,6 +27,8 @@ def _reference() -> str:
 def test_the_reference_page_is_what_the_code_says() -> None:
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     assert page == _reference(), "run: make docs"
+    assert "default_factory" not in page, "defaults are shown by their values"
+    assert "What is left out is said to be not recorded.\n" in page, "a first paragraph is shown whole"
 
 
 def _pages() -> list[Path]:
