@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import msgspec
 import pytest
 import sqlalchemy as sa
 
 from desk_visitor import Desk, Visitor
 from desk_world import World
+from paragone.design.pages import Platform
 from paragone.study.admin.live import Live, Material
+from paragone.study.server.desk import ServerSettings
 from paragone.study.store import claims, events
 from paragone.study.store.tables import event, lease, participant
 
@@ -336,6 +341,30 @@ def test_the_person_page_has_sheets_times_checks_screen_and_what_happened(ada: V
     ):
         assert word in said
     assert ada.get("/admin/people/p-9999").status_code == 404
+
+
+def test_the_page_of_codes_has_the_address_for_participants(
+    tmp_path: Path, sqlite_store: Path, pairs_world: World, ada: Visitor
+) -> None:
+    open_to_all = Outline(ada.get("/admin/codes").text).said
+    assert "Address for participants http://localhost/ " in open_to_all
+    assert "in the panel" not in open_to_all
+    study = msgspec.structs.replace(pairs_world.study, platform=Platform(profile="prolific"))
+    shutil.copyfile(sqlite_store, tmp_path / "study.db")
+    public = ServerSettings(public_url="https://study.example")
+    desk = Desk(
+        tmp_path,
+        f"sqlite:///{tmp_path / 'study.db'}",
+        replace(pairs_world, study=study),
+        run=_small,
+        settings=public,
+        finished=1,
+    )
+    said = Outline(desk.visitor("ada", origin="https://study.example").get("/admin/codes").text).said
+    assert "Address for participants https://study.example/ " in said
+    assert "The panel has to fill in PROLIFIC_PID , SESSION_ID and STUDY_ID behind the address" in said
+    assert "enter them in the panel" in said
+    desk.close()
 
 
 def test_lab_codes_are_shown_once_and_kept_only_as_digests(desk: Desk) -> None:

@@ -60,9 +60,12 @@ async def codes_page(office: Office, request: Request, who: Who) -> Response:
     made = sa.select(sa.func.count(), sa.func.count(lab_code.c.used_by)).select_from(lab_code)
     count, used = await office.store.read(lambda c: tuple(c.execute(made).one()))
     profile = office.desk.profile
+    named = [word for word in (profile.person, profile.submission, profile.study) if word]
+    address = (office.desk.settings.public_url or str(request.base_url)).rstrip("/") + "/"
     return await shown(
         office, request, who, "codes.html.j2", "/admin/codes", codes=dict(office.desk.codes), back=profile.back,
         parameters=bool(profile.person), lab_codes={"made": count, "used": used}, is_lab=profile.name == "lab",
+        address=address, named=named, has_panel=profile.name not in ("open", "lab"),
     )  # fmt: skip
 
 
