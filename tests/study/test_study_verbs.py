@@ -24,6 +24,8 @@ from command_line import call
 from paragone.cli import serve as verbs
 from paragone.study.client import Walker
 from paragone.study.store import Store, claims
+from paragone.study.store.key_check import hold_to
+from paragone.study.store.keys import read_keys
 
 CALM = PAIRS.replace("break_seconds = 30", "break_seconds = 0").replace("checks_needed = 1", "checks_needed = 0")
 
@@ -161,6 +163,17 @@ def test_who_is_forgotten_is_still_named_by_what_was_made_before(folder: Path) -
     call("export", folder)
     document = call("forget", "p-0002", folder, "--json").document
     assert (document["still_in"], document["may_hold"]) == (["export/", "votes.csv"], ["backups/b.zip"])
+
+
+def test_under_another_key_nobody_s_id_is_said_to_be_unknown(folder: Path) -> None:
+    keys = read_keys(folder / "study.key")
+    with Store.open(f"sqlite:///{folder / 'study.db'}") as store:
+        store.write_now(lambda c: hold_to(c, keys, 1.0))
+    assert "give a name of the tables (p-0007) or the panel's id" in call("forget", "panel-9", folder).refusal
+    (folder / "study.key").unlink()
+    assert "a panel's id is not recognised without the study.key" in call("forget", "panel-9", folder).refusal
+    read_keys(folder / "study.key")
+    assert "a panel's id is not recognised without the study.key" in call("forget", "panel-9", folder).refusal
 
 
 def test_forgetting_beside_a_server_is_told_and_sent_to_the_desk(folder: Path) -> None:

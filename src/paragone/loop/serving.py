@@ -131,7 +131,7 @@ def forget_person(
     """
     address = store_address(folder, store)
     from ..study.server.pseudonyms import person_hmac
-    from ..study.store import people
+    from ..study.store import key_check, people
     from ..study.store.keys import read_keys
     from ..study.store.store import parsed, snapshot
 
@@ -140,15 +140,18 @@ def forget_person(
     study = read_study(folder / "study.toml") if (folder / "study.toml").is_file() else None
     profile = study.platform.profile if study else ""
     replace = study.people.replace if study else True
-    known = [participant]
-    if key.is_file() and profile:
-        known.append(person_hmac(read_keys(key, make=False).hmac, profile, participant))
+    known, keys = [participant], read_keys(key, make=False) if key.is_file() else None
+    if keys is not None and profile:
+        known.append(person_hmac(keys.hmac, profile, participant))
     with snapshot(address) as c:
         held = next((found for name in known if (found := people.kept(c, name)) is not None), None)
+        blind = keys is None or key_check.is_another(c, keys)
     if held is None:
+        more = " or the panel's id"
+        if blind:
+            more = "; a panel's id is not recognised without the study.key that the store was begun with"
         raise NotFound(
-            f"no participant '{participant}' in the store of '{folder}'; give a name of the tables (p-0007) or the "
-            "panel's id",
+            f"no participant '{participant}' in the store of '{folder}'; give a name of the tables (p-0007){more}",
             where=participant,
         )
     gone = _forgotten(address, held.name, at, replace=replace) if really else held

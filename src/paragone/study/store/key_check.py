@@ -15,7 +15,7 @@ from . import events
 from .keys import Keys
 from .tables import event
 
-__all__ = ["hold_to", "knows_a_key"]
+__all__ = ["hold_to", "is_another", "knows_a_key"]
 
 _KIND = "study-key"
 _DIGITS = 32  # hexadecimal, 128 bits
@@ -24,6 +24,12 @@ _DIGITS = 32  # hexadecimal, 128 bits
 def knows_a_key(c: sa.Connection) -> bool:
     """Whether the store was begun with a key."""
     return bool(_checks(c))
+
+
+def is_another(c: sa.Connection, keys: Keys) -> bool:
+    """Whether the store was begun with another key than this one."""
+    known = _checks(c)
+    return bool(known) and known[-1] != _check_of(keys)
 
 
 def hold_to(c: sa.Connection, keys: Keys, now: float, *, anew: bool = False) -> None:
@@ -38,7 +44,7 @@ def hold_to(c: sa.Connection, keys: Keys, now: float, *, anew: bool = False) -> 
     Raises:
         BadInput: the store was begun with another key.
     """
-    mine = keys.derived("check").hex()[:_DIGITS]
+    mine = _check_of(keys)
     known = _checks(c)
     if known and known[-1] == mine:
         return
@@ -54,6 +60,10 @@ def hold_to(c: sa.Connection, keys: Keys, now: float, *, anew: bool = False) -> 
         "--new-key if it is lost: then nobody who was here before is known again",
         where="study.key",
     )
+
+
+def _check_of(keys: Keys) -> str:
+    return keys.derived("check").hex()[:_DIGITS]
 
 
 def _checks(c: sa.Connection) -> list[str]:
