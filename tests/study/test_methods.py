@@ -243,6 +243,16 @@ def test_uneven_sessions_are_told() -> None:
     assert "in 4 sessions of 270 or 271 items, 10,820 ratings in all." in said
 
 
+def test_a_tutorial_is_told_only_where_cards_were_shown() -> None:
+    pairs = Study(criteria=["overall"], stage=[PairStage(name="a", participants=2, trials=4)])
+    assert "Instructions came first." in methods_paragraph(pairs)
+    styled = Study(criteria=["content", "style"], stage=pairs.stage)
+    assert "Instructions and an illustrated tutorial came first." in methods_paragraph(styled)
+    assert "Instructions came first." in methods_paragraph(styled, asked=Asked(cards={"a": 0}))
+    both = Study(criteria=["content", "style"], stage=[*pairs.stage, RatingStage(name="b", participants=1)])
+    assert "Instructions came first, in the stage 'a' with an illustrated tutorial." in methods_paragraph(both)
+
+
 @pytest.mark.parametrize("example", ["style-transfer", "text-to-image"])
 def test_the_examples_can_be_stated(example: str) -> None:
     said = methods_paragraph(read_study(EXAMPLES / example / "study.toml"))

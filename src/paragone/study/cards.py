@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..design import PairStage, Text
+from ..design import PairStage, RatingStage, Study, Text
 from ..design.pages import Example
 from .frozen import Frozen
 from .pictures.cards import tutorial_cards
 
-__all__ = ["TutorialCard", "cards_of"]
+__all__ = ["TutorialCard", "cards_of", "tutorial_kind"]
 
 
 class TutorialCard(NamedTuple):
@@ -42,11 +43,7 @@ def cards_of(frozen: Frozen, stage: str) -> tuple[TutorialCard, ...]:
         stage: the stage's name.
     """
     settings = frozen.study.tutorial
-    kind = settings.kind
-    if kind == "auto":
-        pairs = isinstance(frozen.stages[stage], PairStage)
-        styled = pairs and {"content", "style"} <= set(frozen.criteria)
-        kind = "style-transfer" if styled else "text-to-image" if not pairs and frozen.study.pages.show else "none"
+    kind = tutorial_kind(frozen.study, frozen.stages[stage], frozen.criteria)
     ours = [] if kind == "none" else tutorial_cards(kind)
     made = [
         TutorialCard(card.id, tuple(card.pictures.items()), card.criterion, card.answer, dict(card.words))
@@ -54,6 +51,22 @@ def cards_of(frozen: Frozen, stage: str) -> tuple[TutorialCard, ...]:
         if card.criterion is None or card.criterion in frozen.criteria
     ]
     return (*made, *(_own(example, frozen) for example in settings.example))
+
+
+def tutorial_kind(study: Study, stage: PairStage | RatingStage, criteria: Collection[str]) -> str:
+    """Return which tutorial of ours a stage has: one of `TUTORIALS`, or 'none'.
+
+    Args:
+        study: its settings.
+        stage: one of its stages.
+        criteria: what is asked.
+    """
+    kind = study.tutorial.kind
+    if kind != "auto":
+        return kind
+    if isinstance(stage, PairStage):
+        return "style-transfer" if {"content", "style"} <= set(criteria) else "none"
+    return "text-to-image" if study.pages.show else "none"
 
 
 def _own(example: Example, frozen: Frozen) -> TutorialCard:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..design import PairStage, RatingStage, Study, in_language
+from .cards import tutorial_kind
 from .pages import PAGES
 from .texts import load
 from .worded import counted, listed, number
@@ -25,6 +26,8 @@ class Asked:
     """Stage -> factors whose reference pictures stand beside; missing: what the settings say."""
     questions: Mapping[str, int] = field(default_factory=dict)
     """Stage -> training questions; missing: what the settings say."""
+    cards: Mapping[str, int] = field(default_factory=dict)
+    """Stage -> cards of the tutorial; missing: what the settings say."""
 
 
 def design_sentences(study: Study, asked: Asked) -> Iterator[str]:
@@ -41,7 +44,7 @@ def design_sentences(study: Study, asked: Asked) -> Iterator[str]:
         else:
             yield from _ratings(name, stage, criteria, asked, several)
     yield from _questions(study, criteria)
-    yield from _before(study, asked)
+    yield from _before(study, asked, criteria)
 
 
 def _opening(name: str, several: bool) -> str:
@@ -190,9 +193,24 @@ def _questions(study: Study, criteria: Sequence[str]) -> Iterator[str]:
     yield f"The pages were offered in {listed(languages)}."
 
 
-def _before(study: Study, asked: Asked) -> Iterator[str]:
-    tutorial = study.tutorial.kind != "none" or bool(study.tutorial.example)
-    yield "Instructions and an illustrated tutorial came first." if tutorial else "Instructions came first."
+def _tutorial(study: Study, asked: Asked, criteria: Sequence[str]) -> str:
+    """What came before the training: of a tutorial only where cards were shown."""
+    own = bool(study.tutorial.example)
+    shown = [
+        name
+        for name, stage in zip(study.stage_names, study.stage, strict=True)
+        if asked.cards.get(name, own or tutorial_kind(study, stage, criteria) != "none")
+    ]
+    if len(shown) == len(study.stage):
+        return "Instructions and an illustrated tutorial came first."
+    if not shown:
+        return "Instructions came first."
+    where = listed([f"'{name}'" for name in shown])
+    return f"Instructions came first, in the {'stage' if len(shown) == 1 else 'stages'} {where} with an illustrated tutorial."
+
+
+def _before(study: Study, asked: Asked, criteria: Sequence[str]) -> Iterator[str]:
+    yield _tutorial(study, asked, criteria)
     counts: dict[str, int] = {}
     for name in study.stage_names:
         own = [question for question in study.training.question if question.stage in ("", name)]

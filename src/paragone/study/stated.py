@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from ..benchmark import shown_reference
 from ..design import Study
+from .cards import cards_of
 from .frozen import Frozen
 from .methods import Asked, methods_paragraph
 from .pictures import plate_set
@@ -75,4 +76,5 @@ def _asked(frozen: Frozen) -> Asked:
         criteria=frozen.criteria,
         references=beside,
         questions={stage: len(frozen.practice.get(stage, ())) for stage in frozen.stages},
+        cards={stage: len(cards_of(frozen, stage)) for stage in frozen.stages},
     )

@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from ...design import PairStage, RatingStage, Study, Text, in_language
+from ..cards import cards_of
 from ..flow import Practised
 from ..frozen import Frozen
 from ..practice import PracticeQuestion, is_right
@@ -68,6 +69,8 @@ def _task(frozen: Frozen, stage_name: str, texts: Texts) -> list[str]:
     minutes = max(1, math.ceil((int(sizes.max() or 1) * study.seconds_per_trial + stage.break_seconds) / _MINUTE))  # type: ignore[arg-type]
     sessions = stage.sessions if isinstance(stage, RatingStage) else 1
     lines = [texts["consent.task.pairs" if isinstance(stage, PairStage) else "consent.task.ratings"]]
+    cards = "-cards" if cards_of(frozen, stage_name) else ""
+    lines.append(texts[f"consent.task.first{cards}{'-training' if frozen.practice.get(stage_name) else ''}"])
     if sessions == 1:
         lines.append(texts.fill("consent.task.minutes", minutes=minutes))
     else:
