@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from study_folder import HEAD, PAIRS, RATINGS, frozen_study
 
+from paragone.study.cards import cards_of
+from paragone.study.frozen import Frozen
 from paragone.study.server import parts
 
 TRAINED, UNTRAINED = "[training]\nauto = 2\n", "[training]\nauto = 0\n"
@@ -33,3 +35,29 @@ def test_the_consent_promises_examples_and_training_only_where_there_are_any(
     tmp_path: Path, settings: str, head: str, said: str
 ) -> None:
     assert [line for line in _consent(tmp_path, settings, head=head).split("\n") if line.startswith("First")] == [said]
+
+
+def _worded(folder: Path, criteria: str) -> Frozen:
+    """A rating study beside whose pictures the level of the content stands as words."""
+    head = HEAD.replace('criteria = ["content", "style"]', f"criteria = {criteria}") + '[pages]\nshow = ["content"]\n'
+    return frozen_study(folder, RATINGS, head=head)
+
+
+def _instructed(frozen: Frozen) -> list[str]:
+    told = parts.instructions(frozen, "en", "rate")
+    return [line for part in told["parts"] for line in part["text"]]
+
+
+def test_one_score_for_everything_is_told_only_where_one_criterion_is_asked(tmp_path: Path) -> None:
+    one, two = _worded(tmp_path / "one", '["quality"]'), _worded(tmp_path / "two", '["quality", "alignment"]')
+    cards = [[card.name for card in cards_of(frozen, "rate")] for frozen in (one, two)]
+    assert cards[0] == ["one-score", *cards[1]]
+    assert len(cards[1]) == 5
+    several = "There are 2 questions about each picture, each with a scale of its own. Answer each of them by itself."
+    assert several in _instructed(two)
+    assert not any("scale of its own" in line for line in _instructed(one))
+
+
+def test_the_words_are_said_to_stand_where_the_page_has_them(tmp_path: Path) -> None:
+    said = _instructed(_worded(tmp_path, '["quality"]'))
+    assert any(line.startswith("Below the picture stand the words") for line in said)

@@ -30,6 +30,8 @@ class Card(Settings, frozen=True):
     """What is asked; None: nothing to try."""
     answer: Literal["left", "right"] | None = None
     """The clear answer; None where nothing is asked."""
+    alone: bool = False
+    """Shown only where one criterion is asked: it says that one score is for everything."""
     words: dict[str, str] = msgspec.field(default_factory=dict)
     """Language to the words that the picture is said to be made from; empty: none."""
 

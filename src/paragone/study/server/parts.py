@@ -119,6 +119,8 @@ def instructions(frozen: Frozen, language: str, stage_name: str) -> Part:
     else:
         kind = "ratings"
         said.append(texts["instructions.ratings.text"])
+        if len(frozen.criteria) > 1:
+            said.append(texts.fill("instructions.ratings.several", questions=len(frozen.criteria)))
         if study.pages.show:
             said.append(texts["instructions.ratings.prompt"])
         if stage.reference:
