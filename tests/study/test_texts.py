@@ -131,7 +131,7 @@ def test_one_score_names_all_five_aspects() -> None:
 
 
 def test_the_consent_says_what_is_stored_and_what_is_not() -> None:
-    said = texts.load("en")["consent.data.text"]
+    said = "\n".join(texts.load("en")[f"consent.data.{part}"] for part in ("text", "panel", "never"))
     for part in ("participant number", "your answers", "how long you took", "screen", "do not store", "IP address"):
         assert part in said
 
@@ -139,7 +139,7 @@ def test_the_consent_says_what_is_stored_and_what_is_not() -> None:
 @every
 def test_consent_fills_its_fields(language: str) -> None:
     loaded = texts.load(language)
-    assert "365" in loaded.fill("consent.kept.text", days=365)
+    assert "365" in loaded.fill("consent.kept.panel", days=365)
     assert "desk@example.org" in loaded.fill("consent.withdrawal.text", contact="desk@example.org")
     assert "An Institute" in loaded.fill("consent.who.text", who="An Institute", contact="desk@example.org")
 
@@ -156,8 +156,8 @@ def test_what_is_filled_in_is_taken_as_it_is() -> None:
 
 def test_a_forgotten_field_or_key_is_told() -> None:
     loaded = texts.load("en")
-    with pytest.raises(BadInput, match=r"text 'consent.kept.text' takes days; check days"):
-        loaded.fill("consent.kept.text")
+    with pytest.raises(BadInput, match=r"text 'consent.kept.panel' takes days; check days"):
+        loaded.fill("consent.kept.panel")
     with pytest.raises(BadInput, match=r"text 'done.completed' takes no fields; check code"):
         loaded.fill("done.completed", code="C1")
     with pytest.raises(UnknownName, match=r"no text 'done.complete'; did you mean 'done.completed'\?"):

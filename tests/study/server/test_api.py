@@ -349,9 +349,13 @@ def test_training_tells_what_was_right_and_lets_nobody_pass_who_was_wrong(opened
 def test_who_fails_the_training_gets_its_code_and_the_sheet_goes_to_another(on_both: Callable[..., World]) -> None:
     world = on_both(FIVE)
     walker, state = world.at("training", train=lambda question, _c: "tie")
-    for _ in range(3):
+    assert state["training"]["instructions"] == []
+    state = walker.go(state)
+    assert [part["head"] for part in state["training"]["instructions"]] == ["What to do"]
+    for _ in range(2):
         state = walker.go(state)
     assert (state["phase"], state["done"]["outcome"]) == ("done", "failed-training")
+    assert all(told["text"].startswith("The better choice was") for told in state["training"]["feedback"])
     assert state["done"]["code"] == world.desk.codes["failed-training"]
     assert world.leases() == [("free", "within-001", 0)]
     assert world.at("done")[1]["done"]["outcome"] == "completed"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+from scene import scene
 from study_folder import HEAD, PAIRS, RATINGS, frozen_study
 
 from paragone.study.cards import cards_of
@@ -16,9 +16,9 @@ TRAINED, UNTRAINED = "[training]\nauto = 2\n", "[training]\nauto = 0\n"
 OVERALL = HEAD.replace('criteria = ["content", "style"]', 'criteria = ["overall"]')
 
 
-def _consent(folder: Path, settings: str, language: str = "en", *, head: str = HEAD, **more: Any) -> str:
+def _consent(folder: Path, settings: str, language: str = "en", *, head: str = HEAD, named: bool = False) -> str:
     frozen = frozen_study(folder, settings, head=head)
-    told = parts.consent(frozen, language, next(iter(frozen.stages)), **more)
+    told = parts.consent(frozen, language, next(iter(frozen.stages)), named=named)
     return "\n".join(line for part in told["parts"] for line in part["text"])
 
 
@@ -61,3 +61,28 @@ def test_one_score_for_everything_is_told_only_where_one_criterion_is_asked(tmp_
 def test_the_words_are_said_to_stand_where_the_page_has_them(tmp_path: Path) -> None:
     said = _instructed(_worded(tmp_path, '["quality"]'))
     assert any(line.startswith("Below the picture stand the words") for line in said)
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", ("panel",)), ("de", ("Panel",)), ("zh", ("平台",))])
+def test_the_consent_speaks_of_a_panel_only_where_one_names_the_people(
+    tmp_path: Path, language: str, words: tuple[str, ...]
+) -> None:
+    said = _consent(tmp_path / "named", PAIRS, language, named=True)
+    assert all(word in said for word in words)
+    said = _consent(tmp_path / "open", PAIRS, language)
+    assert not any(word in said for word in words)
+
+
+ENDS = ("done.code-text", "done.return", "button.return")
+PANEL = '[platform]\nprofile = "prolific"\n'
+
+
+def test_the_ends_speak_of_a_platform_only_where_a_panel_names_the_people(tmp_path: Path) -> None:
+    with scene(tmp_path / "open", PAIRS) as there:
+        state = there.person().state()
+        assert "panel" not in str(state["consent"]["parts"])
+        assert not any("platform" in state["texts"][key] for key in ENDS)
+    with scene(tmp_path / "panel", PAIRS, platform=PANEL) as there:
+        state = there.person("?PROLIFIC_PID=5a1b2c3d&SESSION_ID=6e7f8a9b&STUDY_ID=7c8d9e0f").state()
+        assert "panel" in str(state["consent"]["parts"])
+        assert all("platform" in state["texts"][key] for key in ENDS)

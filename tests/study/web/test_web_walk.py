@@ -166,7 +166,7 @@ def test_who_declines_is_asked_once_more_and_then_let_go(visit: Visit) -> None:
     who = visit(study)
     who.phase("consent")
     who.press("Do not take part")
-    who.page.get_by_role("dialog").get_by_role("button", name="Previous").click()
+    who.page.get_by_role("dialog").get_by_role("button", name="Keep reading").click()
     assert study.steps == []
     who.press("Do not take part")
     who.page.get_by_role("dialog").get_by_role("button", name="Do not take part").click()

@@ -13,7 +13,7 @@ from .desk import Desk, look
 from .entry import token_sha256_of
 from .hot import held_token
 from .refusals import Refusal
-from .states import done_part, state_of
+from .states import done_part, state_of, trained_part
 from .stimuli import picture_answer
 
 __all__ = ["participant_router"]
@@ -127,6 +127,8 @@ async def _stepped(desk: Desk, token: str, done: steps.Done, now: float) -> Resp
         return _json({**state_of(desk, done.facts, now), "phase": "done", "done": end, "participant": None})
     desk.seat(token, done.facts)
     state = state_of(desk, done.facts, now, way_back=done.back)
+    if done.failed is not None:
+        state["training"] = trained_part(done.failed)
     if state["phase"] == "done" and (steps.next_session(done.facts) or 0.0) > now:  # loaded again between two stages
         state["done"] = _finished(done)
     return _json(state, 409 if done.status == "not-now" else 200)

@@ -29,7 +29,7 @@ from ..waves import adaptive_stages
 from . import models, parts
 from .api import participant_router
 from .dealer import Dealer, deal
-from .desk import Desk, ServerSettings
+from .desk import Desk, ServerSettings, names_people
 from .entry import Door, entry_router
 from .hot import HotPath, answers_route, unable
 from .profiles import PRESETS, completion_codes, profile_of
@@ -74,7 +74,7 @@ def create_app(
     def first(c: sa.Connection) -> dict[str, str]:
         if deals:
             deal(c, frozen, clock())
-        _keep_consent(c, frozen, clock())
+        _keep_consent(c, frozen, clock(), named=names_people(settings, profile, frozen.study.platform))
         return codes_of(c, frozen, clock())
 
     profile = PRESETS["lab" if settings.lab else "open"]
@@ -166,11 +166,11 @@ def codes_of(c: sa.Connection, frozen: Frozen, now: float) -> dict[str, str]:
     return codes
 
 
-def _keep_consent(c: sa.Connection, frozen: Frozen, now: float) -> None:
+def _keep_consent(c: sa.Connection, frozen: Frozen, now: float, *, named: bool) -> None:
     """Keep every text of consent that may be shown, once, under the version that a participant's consent names."""
     for language in frozen.study.pages.languages:
         for stage in frozen.stages:
-            told = parts.consent(frozen, language, stage)
+            told = parts.consent(frozen, language, stage, named=named)
             body = {"language": language, **told}
             events.append(c, "consent-text", now, client_id=f"consent {told['version']}", body=body)
 
@@ -194,7 +194,7 @@ def _door(desk: Desk, keys: Keys, site: Site) -> Door:
     study = desk.frozen.study
 
     def consent(language: str) -> list[tuple[str, list[str]]]:
-        told = parts.consent(desk.frozen, language, next(iter(desk.frozen.stages)))
+        told = parts.consent(desk.frozen, language, next(iter(desk.frozen.stages)), named=desk.named)
         return [(part["head"], part["text"]) for part in told["parts"]]
 
     return Door(

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from ...design.pages import Platform
 from ..cards import cards_of
 from ..flow import Given, Happened, Held, Where, where
 from ..frozen import Frozen, Trial
@@ -24,7 +25,7 @@ from ..store import Store, claims, events, people, versions
 from ..store.tables import answer, participant, visit
 from .entry import stage_asked
 from .limits import Limits
-from .profiles import Profile
+from .profiles import PRESETS, Profile
 
 __all__ = [
     "PLATE",
@@ -37,6 +38,7 @@ __all__ = [
     "current_lease",
     "given_on",
     "look",
+    "names_people",
 ]
 
 _MOST_SITTINGS = 1024  # our choice: about 100 KB each on a sheet of 150 trials
@@ -58,6 +60,18 @@ class ServerSettings:
     """Address that the server listens on."""
     proxies: tuple[str, ...] = ()
     """Addresses of proxies whose forwarded headers are believed."""
+
+
+def names_people(settings: ServerSettings, profile: Profile, platform: Platform) -> bool:
+    """Return whether the pages speak of a panel: only where one names the people. A preview shows what they will see.
+
+    Args:
+        settings: how the study is served.
+        profile: where participants come from, as it is served.
+        platform: `[platform]` of study.toml.
+    """
+    preview = settings.preview and not settings.lab
+    return bool(profile.person or (preview and (platform.person or PRESETS[platform.profile].person)))
 
 
 class Facts(NamedTuple):
@@ -192,6 +206,11 @@ class Desk:
     def frozen(self) -> Frozen:
         """The version that new participants get."""
         return self._versions[self.current]
+
+    @property
+    def named(self) -> bool:
+        """Whether the pages speak of a panel, which names the people."""
+        return names_people(self.settings, self.profile, self.frozen.study.platform)
 
     def sitting(self, token: str) -> Sitting | None:
         """The sitting of a token, where it is known here."""

@@ -27,13 +27,14 @@ def title(study: Study, language: str) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def consent(frozen: Frozen, language: str, stage: str) -> Part:
+def consent(frozen: Frozen, language: str, stage: str, *, named: bool) -> Part:
     """Return the consent page: what a participant is told, in parts, with the version of the whole text.
 
     Args:
         frozen: the version.
         language: of the participant.
         stage: name of the stage they will most probably do.
+        named: a panel names the people; False: nothing is said of one.
     """
     study, texts, said = frozen.study, load(language), frozen.study.consent
 
@@ -41,14 +42,19 @@ def consent(frozen: Frozen, language: str, stage: str) -> Part:
         return in_language(text, language).strip() or ours
 
     who, contact = own(said.who, study.name), own(said.contact, "-")
-    kept = texts.fill("consent.kept.text", days=said.delete_after_days)
+    data, kept, name = [texts["consent.data.text"]], [texts["consent.kept.text"]], texts["consent.withdrawal.name"]
+    if named:
+        data.append(texts["consent.data.panel"])
+        kept.insert(0, texts.fill("consent.kept.panel", days=said.delete_after_days))
+        name = texts["consent.withdrawal.name-panel"]
+    data.append(texts["consent.data.never"])
     parts = [
         _part(texts["consent.purpose.head"], own(said.purpose, texts["consent.purpose.text"])),
         _part(texts["consent.task.head"], *_task(frozen, stage, texts)),
-        _part(texts["consent.data.head"], own(said.data, texts["consent.data.text"])),
-        _part(texts["consent.kept.head"], own(said.kept, kept)),
+        _part(texts["consent.data.head"], own(said.data, "\n\n".join(data))),
+        _part(texts["consent.kept.head"], own(said.kept, "\n".join(kept))),
         _part(texts["consent.sharing.head"], own(said.sharing, texts["consent.sharing.text"])),
-        _part(texts["consent.withdrawal.head"], texts.fill("consent.withdrawal.text", contact=contact)),
+        _part(texts["consent.withdrawal.head"], f"{texts.fill('consent.withdrawal.text', contact=contact)}\n{name}"),
         _part(texts["consent.basis.head"], own(said.basis, texts["consent.basis.text"])),
         _part(texts["consent.who.head"], texts.fill("consent.who.text", who=who, contact=contact)),
         _part(texts["consent.voluntary.head"], texts["consent.voluntary.text"]),

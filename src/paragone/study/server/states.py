@@ -21,13 +21,15 @@ from .desk import Desk, Facts
 from .profiles import Return
 from .shown import asked, shown_card, shown_practice, shown_trial
 
-__all__ = ["AHEAD", "State", "done_part", "state_of", "trial_order"]
+__all__ = ["AHEAD", "State", "done_part", "state_of", "trained_part", "trial_order"]
 
 State = dict[str, Any]
 AHEAD = 2
 """Trials that are served beyond the current one."""
 _BY_CODE = {"done.next-now": "now", "done.next-later": "later", "wait.text": "later"}
 """Text -> the one of [client.lab] in its place, where people come by a lab's code and not by a link."""
+_UNNAMED = {"done.code-text": "code", "done.return": "return", "button.return": "button"}
+"""Text -> the one of [client.unnamed] in its place, where no panel names the people."""
 _GOING: tuple[Phase, ...] = ("trial", "break", "questionnaire", "finish")
 
 
@@ -61,10 +63,10 @@ def state_of(desk: Desk, facts: Facts, now: float, *, way_back: Return | None = 
             **parts.device(frozen, _plates(desk, facts) if phase == "device" else []),
             "full_screen": study.display.full_screen or desk.settings.lab,
         },
-        "texts": _client_texts(facts.language, desk.profile.name == "lab", desk.settings.lab),
+        "texts": _client_texts(facts.language, desk.profile.name == "lab", desk.settings.lab, desk.named),
     }
     if phase == "consent":
-        state["consent"] = parts.consent(frozen, facts.language, _likely_stage(facts))
+        state["consent"] = parts.consent(frozen, facts.language, _likely_stage(facts), named=desk.named)
     elif phase == "wait":
         state["wait"] = {"until": at.until}
     if phase in ("done", "wait", "preview-end"):
@@ -81,7 +83,7 @@ def state_of(desk: Desk, facts: Facts, now: float, *, way_back: Return | None = 
     elif phase == "ready":
         state["ready"] = parts.ready(texts, at.number, at.sessions)
         if at.training is not None:
-            state["training"] = {"feedback": parts.feedback(frozen.practice[stage], at.training.answers, texts)}
+            state["training"] = trained_part(facts)
         state["trials"] = _trials(desk, facts, at.sheet, range(min(1 + AHEAD, len(at.sheet.trials))))
     elif phase in _GOING:
         state |= _going(desk, facts, at.sheet, phase, texts)
@@ -110,10 +112,21 @@ def done_part(outcome: str, way_back: Return | None, texts: Texts, following: St
     }
 
 
-@lru_cache(maxsize=8)
-def _client_texts(language: str, by_code: bool, kiosk: bool) -> msgspec.Raw:
-    """What the browser needs of a language, as JSON that is made once; in a laboratory some words are others."""
+def trained_part(facts: Facts) -> State:
+    """Return what is said to the answers of a training that is over, passed or not."""
+    at = facts.where
+    assert at.lease is not None
+    assert at.training is not None, "there was a training"
+    questions = facts.frozen.practice[at.lease.stage]
+    return {"feedback": parts.feedback(questions, at.training.answers, load(facts.language))}
+
+
+@lru_cache(maxsize=16)
+def _client_texts(language: str, by_code: bool, kiosk: bool, named: bool) -> msgspec.Raw:
+    """What the browser needs of a language, as JSON that is made once; in a laboratory, and without a panel, some words are others."""
     told = dict(load(language).client)
+    if not named:
+        told |= {key: told[f"unnamed.{words}"] for key, words in _UNNAMED.items()}
     if by_code:
         told |= {key: told[f"lab.{words}"] for key, words in _BY_CODE.items()}
     if kiosk:  # nobody closes the page
@@ -164,10 +177,12 @@ def _training(desk: Desk, facts: Facts, texts: Texts) -> State:
         shown.append({**trial, "back": False, "number": number + 1, "of": len(questions)})
     attempts = frozen.study.training.attempts
     open_answers = practised.answers if any(value is not None for value in practised.answers) else practised.before
+    again = practised.before is not None
     return {
         **parts.training_words(practised, len(questions), attempts, texts),
         "attempt": practised.attempt,
         "attempts": attempts,
+        "instructions": parts.instructions(frozen, facts.language, at.lease.stage)["parts"] if again else [],
         "questions": shown,
         "feedback": None if open_answers is None else parts.feedback(questions, open_answers, texts),
     }

@@ -32,6 +32,8 @@ class Done(NamedTuple):
     has that token; declined: the person is gone."""
     facts: Facts | None = None
     back: Return | None = None
+    failed: Facts | None = None
+    """Where they were when the last attempt at the training failed; None: it did not, just now."""
 
 
 _TURN: Mapping[str, tuple[Phase, str]] = {
@@ -93,11 +95,13 @@ def step(c: sa.Connection, desk: Desk, token: str, taken: models.AnyStep, now: f
     )
     after = look(c, desk, token, now)
     assert after is not None, "a step does not end a visit"
+    failed = None
     if taken.step == "training" and after.where.training is not None and after.where.training.failed:
+        failed = after
         _failed_training(c, after, now)
         after = look(c, desk, token, now)
         assert after is not None, "failing the training does not end a visit"
-    return Done("done", after, way_back(c, desk, after))
+    return Done("done", after, way_back(c, desk, after), failed)
 
 
 def _failed_training(c: sa.Connection, facts: Facts, now: float) -> None:
@@ -114,7 +118,7 @@ def _body(desk: Desk, facts: Facts, taken: models.AnyStep) -> dict[str, Any] | N
     at, study = facts.where, facts.frozen.study
     if isinstance(taken, models.ConsentStep):
         told = {
-            consent(facts.frozen, language, stage)["version"]
+            consent(facts.frozen, language, stage, named=desk.named)["version"]
             for language in study.pages.languages
             for stage in facts.frozen.stages
         }

@@ -25,7 +25,7 @@ function consent({ consent: { head, parts: told, boxes, version }, study: { lang
 	const name = (code) => new Intl.DisplayNames(code, { type: "language" }).of(code);
 	const others = languages.filter((code) => code !== language);
 	const leave = h("dialog", { ariaLabel: t("button.decline") }, p("decline-sure"), [
-		bar(button("decline", () => step("decline")), button("previous", () => leave.close())),
+		bar(button("decline", () => step("decline")), button("stay", () => leave.close())),
 	]);
 	sheet(head, [
 		others.map((code) => h("button.small", name(code), { lang: code, onclick: () => refresh(`?lang=${code}`) })),
@@ -78,10 +78,10 @@ async function tutorial(state, at = 0) {
 
 /** One question after another, told at once whether it was right; the server decides what follows an attempt. */
 async function training(state) {
-	const { head, text, questions, attempt, attempts, feedback } = state.training;
+	const { head, text, instructions: again = [], questions, attempt, attempts, feedback } = state.training;
 	const at = Math.max(0, questions.findIndex((_, n) => !feedback?.[n]));
 	const { id: trial, number: n, of: m } = questions[at];
-	if (!at) await new Promise((begin) => sheet(head, paragraphs(text), onward(begin)));
+	if (!at) await new Promise((begin) => sheet(head, paragraphs(text), parts(again), onward(begin)));
 	$("#count").textContent = `${t("training.question", { n, m })} · ${t("training.attempt", { n: attempt, m: attempts })}`;
 	const answers = [];
 	await ask({ ...questions[at], back: false }, { values: {}, distortions: [] }, async (given) => {
