@@ -104,6 +104,11 @@ def test_every_outcome_and_every_kind_of_scale_has_its_words(language: str) -> N
     assert list(loaded.under("scale.acr")) == list(loaded.under("scale.dcr")) == ["1", "2", "3", "4", "5"]
 
 
+def test_no_end_sends_people_back_by_itself_for_the_page_knows_whether_there_is_an_address() -> None:
+    for text in texts.load("en").under("done").values():
+        assert not any(word in text for word in ("link", "platform", "panel", "close this page"))
+
+
 @every
 def test_every_tutorial_card_has_head_text_and_why(language: str) -> None:
     keys = texts.load(language).under("tutorial")

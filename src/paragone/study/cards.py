@@ -48,7 +48,8 @@ def cards_of(frozen: Frozen, stage: str) -> tuple[TutorialCard, ...]:
     made = [
         TutorialCard(card.id, tuple(card.pictures.items()), card.criterion, card.answer, dict(card.words))
         for card in ours
-        if (card.criterion is None or card.criterion in frozen.criteria) and not (card.alone and len(frozen.criteria) > 1)
+        if (card.criterion is None or card.criterion in frozen.criteria)
+        and not (card.alone and len(frozen.criteria) > 1)
     ]
     return (*made, *(_own(example, frozen) for example in settings.example))
 

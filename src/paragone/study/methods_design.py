@@ -205,8 +205,9 @@ def _tutorial(study: Study, asked: Asked, criteria: Sequence[str]) -> str:
         return "Instructions and an illustrated tutorial came first."
     if not shown:
         return "Instructions came first."
-    where = listed([f"'{name}'" for name in shown])
-    return f"Instructions came first, in the {'stage' if len(shown) == 1 else 'stages'} {where} with an illustrated tutorial."
+    names = listed([f"'{name}'" for name in shown])
+    stages = "stage" if len(shown) == 1 else "stages"
+    return f"Instructions came first, in the {stages} {names} with an illustrated tutorial."
 
 
 def _before(study: Study, asked: Asked, criteria: Sequence[str]) -> Iterator[str]:

@@ -239,6 +239,8 @@ class FakeStudy:
             }
         elif phase == "done":
             state["done"] = self.done
+            if self.before is not None:
+                state["training"] = self.training()
         elif phase == "wait":
             state["wait"] = {"until": time.time() + 3600}
         return state
@@ -271,9 +273,15 @@ class FakeStudy:
             words = {right: texts[f"training.{'right' if right else 'wrong'}"] for right in (True, False)}
             feedback = [{"right": self.right(value), "text": words[self.right(value)]} for value in said]
             feedback += [None] * (self.questions - len(said))
+        words = [texts.fill("training.text", questions=self.questions)]
+        again = []
+        if self.before is not None:
+            words = [texts.fill("training.again", left=4 - self.attempt)]
+            again = [{"head": texts["instructions.pairs.head"], "text": [texts["instructions.pairs.references"]]}]
         return {
             "head": texts["training.head"],
-            "text": [texts.fill("training.text", questions=self.questions)],
+            "text": words,
+            "instructions": again,
             "attempt": self.attempt,
             "attempts": 3,
             "questions": shown,
@@ -290,6 +298,7 @@ class FakeStudy:
         if all(self.right(value) for value in self.trained):
             self.at += 1
         elif self.attempt == 3:
+            self.before = self.trained
             self.forced = "done"
             self.done = {
                 **self.done,

@@ -205,6 +205,20 @@ def test_several_criteria_have_a_scale_each(visit: Visit) -> None:
     assert [row["body"]["order"] for row in study.posts] == [0, 1]
 
 
+@pytest.mark.parametrize("window", [(1440, 900), (1024, 600)])
+def test_scales_of_one_page_start_alike_and_are_equally_large(visit: Visit, window: tuple[int, int]) -> None:
+    study = _study(n=1, criteria=("quality", "alignment", "colour harmony of the whole and of every single part"))
+    who = visit(study, viewport={"width": window[0], "height": window[1]})
+    who.trial()
+    asked = [one.bounding_box()["height"] for one in who.page.locator(".scale p").all()]
+    assert max(asked) > min(asked)  # one question takes more lines
+    for part in (".slider", ".track", ".scale output"):
+        boxes = [one.bounding_box() for one in who.page.locator(part).all()]
+        assert len({(round(box["y"]), round(box["height"]), round(box["width"])) for box in boxes}) == 1, part
+    assert boxes[0]["width"] > 0
+    assert who.page.locator(".slider").first.bounding_box()["height"] > 150
+
+
 def test_there_is_no_zoom_where_the_study_has_none(visit: Visit) -> None:
     who = visit(_study())
     who.trial()

@@ -267,6 +267,8 @@ def test_zoom_shows_the_same_point_of_every_picture(visit: Visit, layout: str) -
     for factor in ("2", "4", "8", "1"):
         who.page.keyboard.press("z")
         assert who.data()["zoom"] == factor
+        told = "Look closer" if factor == "1" else f"Enlarged {factor} times. Z: next size, Escape: back"
+        assert who.page.locator(".small").inner_text() == told
     who.page.locator(".small").click()
     assert who.data()["zoom"] == "2"
     who.page.keyboard.press("1")

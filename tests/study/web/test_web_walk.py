@@ -190,6 +190,8 @@ def test_wrong_training_answers_are_told_at_once_and_three_failed_attempts_end_i
     who = visit(study)
     who.phase("training")
     for attempt in range(3):
+        again = who.page.get_by_role("heading", name="What to do")
+        assert again.count() == (1 if attempt else 0)
         who.press("Continue")
         for number, key in enumerate("12"):
             who.trial(f"train{number}AAAAAAAAAAA")
@@ -197,7 +199,8 @@ def test_wrong_training_answers_are_told_at_once_and_three_failed_attempts_end_i
             who.page.keyboard.press(key)
             told = who.page.locator(".told")
             told.wait_for()
-            assert told.inner_text().startswith("Right" if key == "1" else "Not right")
+            right = key == "1"
+            assert told.inner_text().startswith("Right. Well seen." if right else "Not right. Please look once more")
             who.press("Continue")
     who.phase("done")
     assert who.page.locator(".code").inner_text() == "CFAIL"

@@ -123,7 +123,7 @@ def trained_part(facts: Facts) -> State:
 
 @lru_cache(maxsize=16)
 def _client_texts(language: str, by_code: bool, kiosk: bool, named: bool) -> msgspec.Raw:
-    """What the browser needs of a language, as JSON that is made once; in a laboratory, and without a panel, some words are others."""
+    """What the browser needs of a language, as JSON that is made once; some words are others in a lab or without a panel."""
     told = dict(load(language).client)
     if not named:
         told |= {key: told[f"unnamed.{words}"] for key, words in _UNNAMED.items()}
