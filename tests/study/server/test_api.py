@@ -349,9 +349,9 @@ def test_training_tells_what_was_right_and_lets_nobody_pass_who_was_wrong(opened
 def test_who_fails_the_training_gets_its_code_and_the_sheet_goes_to_another(on_both: Callable[..., World]) -> None:
     world = on_both(FIVE)
     walker, state = world.at("training", train=lambda question, _c: "tie")
-    assert state["training"]["instructions"] == []
+    assert state["training"]["again"] == []
     state = walker.go(state)
-    assert [part["head"] for part in state["training"]["instructions"]] == ["What to do"]
+    assert [part["head"] for part in state["training"]["again"]] == ["What to do"]
     for _ in range(2):
         state = walker.go(state)
     assert (state["phase"], state["done"]["outcome"]) == ("done", "failed-training")

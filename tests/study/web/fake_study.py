@@ -281,7 +281,7 @@ class FakeStudy:
         return {
             "head": texts["training.head"],
             "text": words,
-            "instructions": again,
+            "again": again,
             "attempt": self.attempt,
             "attempts": 3,
             "questions": shown,

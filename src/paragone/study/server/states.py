@@ -177,12 +177,12 @@ def _training(desk: Desk, facts: Facts, texts: Texts) -> State:
         shown.append({**trial, "back": False, "number": number + 1, "of": len(questions)})
     attempts = frozen.study.training.attempts
     open_answers = practised.answers if any(value is not None for value in practised.answers) else practised.before
-    again = practised.before is not None
+    failed = practised.before is not None
     return {
         **parts.training_words(practised, len(questions), attempts, texts),
         "attempt": practised.attempt,
         "attempts": attempts,
-        "instructions": parts.instructions(frozen, facts.language, at.lease.stage)["parts"] if again else [],
+        "again": parts.instructions(frozen, facts.language, at.lease.stage)["parts"] if failed else [],
         "questions": shown,
         "feedback": None if open_answers is None else parts.feedback(questions, open_answers, texts),
     }

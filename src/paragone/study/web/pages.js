@@ -78,7 +78,7 @@ async function tutorial(state, at = 0) {
 
 /** One question after another, told at once whether it was right; the server decides what follows an attempt. */
 async function training(state) {
-	const { head, text, instructions: again = [], questions, attempt, attempts, feedback } = state.training;
+	const { head, text, again, questions, attempt, attempts, feedback } = state.training;
 	const at = Math.max(0, questions.findIndex((_, n) => !feedback?.[n]));
 	const { id: trial, number: n, of: m } = questions[at];
 	if (!at) await new Promise((begin) => sheet(head, paragraphs(text), parts(again), onward(begin)));
@@ -88,7 +88,7 @@ async function training(state) {
 		answers.push(...given.map(({ criterion, value, seconds }) => ({ trial, criterion, value, seconds })));
 	});
 	const next = await step("training", { answers }, true);
-	const told = next.training?.feedback?.[at] ?? { right: next.phase !== "done", text: "" };
+	const told = next.training?.feedback?.[at] ?? { right: next.phase !== "done" };
 	const verdict = live(h("b", t(`training.${told.right ? "right" : "wrong"}`), " "), rich(told.text));
 	const on = button("continue", () => go(next, true), ".main");
 	$("main .bar").replaceWith(h("div.bar.told", verdict, on));

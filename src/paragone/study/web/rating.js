@@ -31,14 +31,13 @@ export async function show(trial, known, put, first) {
 		next.disabled = criteria.some(({ id }) => !(id in values));
 		hint.style.visibility = next.disabled ? "visible" : "hidden"; // its place stays, so that the scale does not grow
 	};
-	const scales = criteria.map(({ id, question: asked }) => {
-		const set = (value) => {
+	const kind = trial.page === "slider" ? slider : grades;
+	const scales = criteria.map(({ id, question: asked }) =>
+		h("div.scale", h("p", criteria[1] && question(asked)), kind(scale, id, asked, values[id], (value) => {
 			values[id] = value;
 			ready();
-		};
-		const kind = trial.page === "slider" ? slider : grades;
-		return h("div.scale", criteria[1] && h("p", question(asked)), kind(scale, id, asked, values[id], set));
-	});
+		})),
+	);
 	const tick = ({ id, label }) =>
 		h("label", h("input", { type: "checkbox", name: "tick", value: id, checked: known.distortions.includes(id) }), label);
 	const root = stage.root(h("div.grid", h("div.line", shots.map((shot) => pane(shot, shots[1] ? shot.pane.label : "")))));
