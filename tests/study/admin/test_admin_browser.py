@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from real_browser import wanted
 
 from desk_visitor import PASSWORD, Desk
 
@@ -41,7 +42,7 @@ def address(still: Desk) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    sync = pytest.importorskip("playwright.sync_api")
+    sync = wanted("playwright.sync_api")
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
         if os.environ.get("CI") == "true":
@@ -72,7 +73,7 @@ def _at_desk(chromium: Any, address: str, **look: Any) -> Iterator[tuple[Any, li
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_and_the_console_is_silent(chromium: Any, address: str, scheme: str) -> None:
-    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    axe = wanted("axe_core_python.sync_playwright").Axe()
     with _at_desk(chromium, address, color_scheme=scheme, bypass_csp=True) as (page, said):
         found = {}
         for path in PAGES:
@@ -86,7 +87,7 @@ def test_axe_finds_nothing_and_the_console_is_silent(chromium: Any, address: str
 
 
 def test_sign_in_and_set_up_pass_axe_too(chromium: Any, address: str) -> None:
-    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    axe = wanted("axe_core_python.sync_playwright").Axe()
     context = chromium.new_context(bypass_csp=True)
     page = context.new_page()
     page.goto(f"{address}/admin/login")

@@ -16,6 +16,7 @@ import pytest
 import sqlalchemy as sa
 from asgi_requests import Answer, request
 from fastapi import APIRouter, FastAPI, Request
+from real_browser import wanted
 from served import served
 
 from paragone.design.pages import Platform
@@ -550,7 +551,7 @@ def test_one_lab_code_typed_twice_at_once_is_one_person(place: Any, store_url: s
 @pytest.mark.browser
 def test_the_code_form_works_in_a_browser_without_https(place: Any) -> None:
     """Under no-referrer a browser would send "Origin: null" with the form, and no Sec-Fetch-Site to a plain host."""
-    sync_api = pytest.importorskip("playwright.sync_api")
+    sync_api = wanted("playwright.sync_api")
     here = place("lab", names=["lab-pc.test"])
     (code,) = lab_codes(1)
     here.store.write_now(lambda c: people.add_codes(c, {code_sha256(_hmac, code): "x"}, 0.0))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from asked_study import AskedStudy, served_folder
 from examples_cut import RATINGS_CUT, ratings_folder
+from real_browser import wanted
 from somebody import Somebody, lab_code
 
 pytestmark = pytest.mark.browser
@@ -123,7 +124,7 @@ def test_the_start_page_comes_by_itself_after_a_minute(tmp_path: Path, window: W
 
 
 def test_axe_finds_nothing_on_the_start_page_and_the_last_one(tmp_path: Path, window: Window) -> None:
-    package = pytest.importorskip("axe_core_python")
+    package = wanted("axe_core_python")
     axe = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
     with served_folder(_folder(tmp_path), lab=True) as here:
         lab_code(here, ONE)

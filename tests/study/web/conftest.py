@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from fake_study import FakeStudy, serving
+from real_browser import wanted
 from visitor import FLAGS, Visitor
 
 
@@ -26,7 +27,7 @@ def chromium() -> str:
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Any]:
     """Playwright for a module: its event loop must not outlive it, for others start their own."""
-    api = pytest.importorskip("playwright.sync_api")
+    api = wanted("playwright.sync_api")
     with api.sync_playwright() as started:
         yield started
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fake_study import FakeStudy
+from real_browser import wanted
 from visitor import Visitor
 
 pytestmark = pytest.mark.browser
@@ -16,7 +17,7 @@ Visit = Callable[..., Visitor]
 
 @pytest.fixture(scope="module")
 def axe() -> str:
-    package = pytest.importorskip("axe_core_python")
+    package = wanted("axe_core_python")
     return (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 
 
