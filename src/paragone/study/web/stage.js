@@ -129,6 +129,7 @@ export const pane = ({ pane: { label }, image }, caption = label, choice) =>
 
 /** Begin a trial: resolves when its pictures are here and the page has been grey for a moment. */
 export async function stageOf(trial) {
+	if (dataset.phase[0] !== "t") return new Promise(() => {}); // another page came while this one was on its way
 	const signal = fresh();
 	const begun = now();
 	const late = setTimeout(() => signal.aborted || status("loading"), 1000);

@@ -33,11 +33,7 @@ export async function refresh(query = "", afresh = Boolean(query)) {
 /** Do something after some seconds, unless another page comes before; left out: ask again, and so on. */
 export function retry(seconds, act) {
 	clearTimeout(timer);
-	const look = () => {
-		refresh();
-		retry(seconds);
-	};
-	timer = setTimeout(act ?? look, seconds * 1000);
+	timer = setTimeout(act ?? (() => (refresh(), retry(seconds))), seconds * 1000);
 }
 
 /** Show what a state says; what is on the page stays where nothing has changed. */
@@ -56,8 +52,7 @@ export function go(next, afresh) {
 	document.title = study.title;
 	const sitting = session.of > 1 && t("session", { n: session.number, m: session.of });
 	$("#where").textContent = [study.title, sitting, study.preview && t("preview")].filter(Boolean).join(" · ");
-	$("#bar").hidden = phase !== "trial";
-	if (phase !== "trial") $("#count").textContent = "";
+	if (($("#bar").hidden = phase !== "trial")) $("#count").textContent = "";
 	status();
 	gate();
 	scrollTo(0, 0);
@@ -155,7 +150,8 @@ async function start() {
 		status("back");
 	});
 	if (window.top === window) return;
-	const move = () => window.open(`/study#t=${token}`) && replaced();
-	$("footer").append(h("p", t("framed"), " ", button("new-tab", move, ".small")));
+	$("footer").append(
+		h("p", t("framed"), " ", button("new-tab", () => window.open(`/study#t=${token}`) && replaced(), ".small")),
+	);
 }
 guarded(start());
