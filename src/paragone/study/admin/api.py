@@ -15,7 +15,7 @@ from .auth import Who
 from .deeds import MOST_REASON
 from .doing import carry_out
 from .figures.numbers import Number
-from .files import backup_file, table_file, zip_file
+from .files import KINDS, backup_file, table_file, zip_file
 from .findings import blinded
 from .gate import identify
 from .live import Live
@@ -186,10 +186,14 @@ async def _doer(who: Annotated[Who, Depends(_looker)]) -> Who:
     return who
 
 
-_FILE: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The file.", "content": {"application/octet-stream": {}}},
-    404: {"description": "not-found: no such table or format."},
-}
+def _file(*kinds: str) -> dict[int | str, dict[str, Any]]:
+    """How the answer of a route that sends a file is described."""
+    return {
+        200: {"description": "The file.", "content": {kind: {} for kind in kinds}},
+        404: {"description": "not-found: no such table or format."},
+    }
+
+
 Looker = Annotated[Who, Depends(_looker)]
 Doer = Annotated[Who, Depends(_doer)]
 
@@ -316,17 +320,17 @@ def desk_router(office: Office) -> APIRouter:
         rows = await office.store.read(lambda c: audit(c, most=most, before=before))
         return [LogTold(**row) for row in rows]
 
-    @router.get("/export/{form}.zip", response_class=Response, responses=_FILE)
+    @router.get("/export/{form}.zip", response_class=Response, responses=_file("application/zip"))
     async def whole_export(who: Doer, form: Word, anonymise: bool = False) -> Response:
         """Everything in one zip (csv, parquet, json or jspsych), made while it is sent."""
         return await zip_file(office, who, form, anonymise=anonymise)
 
-    @router.get("/export/{table}/{form}", response_class=Response, responses=_FILE)
+    @router.get("/export/{table}/{form}", response_class=Response, responses=_file(*KINDS.values()))
     async def table_export(who: Doer, table: Word, form: Word, anonymise: bool = False) -> Response:
         """One table of the export (csv, parquet or json), made while it is sent."""
         return await table_file(office, who, table, form, anonymise=anonymise)
 
-    @router.post("/backup", response_class=Response, responses=_FILE)
+    @router.post("/backup", response_class=Response, responses=_file("application/zip"))
     async def whole_backup(who: Doer, request: Request) -> Response:
         """A checked backup of the whole store."""
         return await backup_file(office, request, who)

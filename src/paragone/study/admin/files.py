@@ -26,13 +26,24 @@ from .gate import form_of
 from .office import Office
 from .pages import shown
 
-__all__ = ["FORMS", "backup_file", "data_page", "export_table", "export_zip", "find_person", "table_file", "zip_file"]
+__all__ = [
+    "FORMS",
+    "KINDS",
+    "backup_file",
+    "data_page",
+    "export_table",
+    "export_zip",
+    "find_person",
+    "table_file",
+    "zip_file",
+]
 
 FORMS = (*export.FORMATS, "jspsych")
 """Formats of a whole export."""
-_KINDS = {
+KINDS = {
     "csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet",
 }  # fmt: skip
+"""Format of a table -> its media type."""
 
 
 async def data_page(office: Office, request: Request, who: Who, *, found: str | None = None) -> Response:
@@ -79,7 +90,7 @@ async def table_file(office: Office, who: Who, table: str, form: str, *, anonymi
     except UnknownName as error:
         raise Refusal(404, "not-found", error.message) from None
     await _note(office, who, "admin.export", {"tables": table, "format": form, "anonymise": anonymise})
-    return _sent(parts, _KINDS[form], f"{_stem(office)}-{table}.{form}")
+    return _sent(parts, KINDS[form], f"{_stem(office)}-{table}.{form}")
 
 
 def _sent(parts: Iterator[bytes], kind: str, name: str) -> Response:
