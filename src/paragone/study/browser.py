@@ -211,7 +211,8 @@ class _Visitor:
             elif phase in ("wait", "full", "paused", "closed", "preview-end"):
                 return str(phase)
             else:
-                raise Lost(f"the page stopped ({phase}): {look['said']}", where=phase)
+                faults = "; ".join(self.faults)
+                raise Lost(f"the page stopped ({phase}): {look['said']} {faults}".rstrip(), where=phase)
 
     async def _sheet(self, look: dict[str, Any]) -> None:
         """A page with a button: tick what must be ticked, and go on."""
