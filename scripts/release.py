@@ -139,7 +139,7 @@ def _serves(python: str, tool: str, away: Path) -> None:
                     break
                 except json.JSONDecodeError:
                     continue
-            for path, needed in (("", b"<script"), ("healthz", b'"ok"')):
+            for path, needed in (("", b"<script"), ("static/study.js", b"import"), ("healthz", b'"ok"')):
                 with urllib.request.urlopen(address + path, timeout=30) as answer:
                     if needed not in answer.read():
                         sys.exit(f"the installed server's {address}{path} lacks {needed.decode()}")

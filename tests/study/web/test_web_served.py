@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ plates = 2
 languages = ["en", "de"]
 """
 ACROSS = PAIRS.replace('name = "within"', 'name = "across"\npairs = "across"\ntie = "unsure"')
+_PRESS = """phase => document.body.dataset.phase === phase
+    && document.querySelector("main .main:enabled")?.click()"""
+"""Press the button of a page, unless another page came meanwhile, whose button means something else."""
 Open = Callable[..., "Guest"]
 
 
@@ -32,6 +35,8 @@ class Guest(Visitor):
 
     here: AskedStudy
     heard: list[tuple[str, bytes]]
+    done: str | None = None
+    """Onset of the question that was answered last; it stands on the page until the next one is painted."""
 
     def listen(self) -> None:
         self.heard = []
@@ -47,10 +52,7 @@ class Guest(Visitor):
 
     def go(self, until: str, choose: Callable[[dict[str, str]], str] = lambda _: "1") -> list[str]:
         """Walk until a phase; gives the phases met."""
-        from playwright.sync_api import Error
-
         met: list[str] = []
-        done = None
         while True:
             data = self.data()
             phase = data["phase"]
@@ -72,10 +74,9 @@ class Guest(Visitor):
                 self.press("Continue")
                 self.until(lambda: self.data()["phase"] != "device", "what follows the screen")
             elif phase in ("trial", "training") and data.get("page") != "sheet" and not self._told():
-                if "onset" not in data or data["onset"] == done:
+                if "onset" not in data or data["onset"] == self.done:
                     self.page.wait_for_timeout(20)
                     continue
-                done = data["onset"]
                 self.page.wait_for_timeout(170)
                 self._answer(self._right() if phase == "training" else choose(data))
             elif phase == "break":
@@ -83,12 +84,9 @@ class Guest(Visitor):
                 self.page.reload()
                 self.button("Continue").click()
                 self.until(lambda: self.data()["phase"] != "break", "the end of the break")
-            elif self.page.locator("main .main:enabled").count():
-                with suppress(Error):  # a page that goes by itself meanwhile
-                    self.page.locator("main .main:enabled").first.click(timeout=2000)
-                self.page.wait_for_timeout(60)
             else:
-                self.page.wait_for_timeout(20)
+                self.page.evaluate(_PRESS, phase)
+                self.page.wait_for_timeout(60)
 
     def _told(self) -> bool:
         return bool(self.page.locator(".told").count())
@@ -102,6 +100,7 @@ class Guest(Visitor):
         return {"left": "1", "right": "2"}.get(expected, expected)
 
     def _answer(self, what: str) -> None:
+        self.done = self.data().get("onset")
         sliders = self.page.locator(".slider").all()
         for slider in sliders:
             slider.press("Home")
