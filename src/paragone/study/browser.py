@@ -166,6 +166,9 @@ class _Visitor:
     rest: Rest | None
     codes: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    """Exceptions of the page's script that nobody caught."""
+    heard: list[str] = field(default_factory=list)
+    """What it wrote to the console as errors."""
     answers: int = 0
     onset: str = ""
     """Of the question that was answered last."""
@@ -178,6 +181,7 @@ class _Visitor:
             inside: we have got ours.
         """
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("console", lambda said: self.heard.append(said.text) if said.type == "error" else None)
         if before is not None:
             await before.wait()
         await self.page.goto(self.entry)
@@ -211,7 +215,7 @@ class _Visitor:
             elif phase in ("wait", "full", "paused", "closed", "preview-end"):
                 return str(phase)
             else:
-                faults = "; ".join(self.faults)
+                faults = "; ".join([*self.faults, *self.heard[-3:]])
                 raise Lost(f"the page stopped ({phase}): {look['said']} {faults}".rstrip(), where=phase)
 
     async def _sheet(self, look: dict[str, Any]) -> None:

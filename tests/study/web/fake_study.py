@@ -75,6 +75,9 @@ class FakeStudy:
         self.picture_delay = 0.0
         self.lose_acks = 0  # so many answers are stored, and their acknowledgement is not sent
         self.refuse: list[int] = []  # statuses of the next answers
+        self.wall = 0  # so many calls meet the wall of a network, which says yes to everything, in HTML
+        self.cut = 0  # so many calls are done, and what the server says of them breaks off
+        self.no_script = 0  # so many scripts of pages do not come
         self.forgot: set[str] = set()  # tokens that nobody has any more
         self.framed = False  # may be shown in a frame of its own origin
         self.break_after: int | None = None
@@ -391,7 +394,27 @@ class _Handler(BaseHTTPRequestHandler):
         return CSP.replace("frame-ancestors 'none'", "frame-ancestors 'self'") if self.study.framed else CSP
 
     def _json(self, status: int, data: Any) -> None:
+        if self.study.cut > 0 and status < 300:
+            self.study.cut -= 1
+            body = json.dumps(data).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body[: len(body) // 2])
+            self.wfile.flush()
+            time.sleep(0.1)  # the head comes apart from the end
+            self.close_connection = True
+            self.connection.close()
+            return
         self._send(status, json.dumps(data).encode(), "application/json")
+
+    def _walled(self) -> bool:
+        if self.study.wall <= 0:
+            return False
+        self.study.wall -= 1
+        self._send(200, b"<!doctype html><title>Welcome to the hotel</title>", TYPES["html"])
+        return True
 
     def _allowed(self) -> bool:
         bearer = self.headers.get("Authorization", "")
@@ -426,7 +449,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(frame.encode())
         elif path.startswith("/static/"):
             name = path.removeprefix("/static/")
+            if study.no_script > 0 and name in ("pairs.js", "rating.js"):
+                study.no_script -= 1
+                self.close_connection = True
+                self.connection.close()
+                return
             self._send(200, sent(name), TYPES[name.rsplit(".")[-1]])
+        elif path.startswith("/api/") and self._walled():
+            pass
         elif path == "/api/state":
             found = re.search(r"lang=(\w+)", self.path)
             if found:
@@ -445,6 +475,8 @@ class _Handler(BaseHTTPRequestHandler):
         study = self.study
         study.requests.append((time.time(), "POST", self.path))
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+        if self._walled():
+            return
         if self.path == "/api/session":
             study.opened += 1
             study.token = f"token-{study.opened}"

@@ -96,6 +96,43 @@ def test_not_now_is_waited_for(visit: Visit, status: int) -> None:
     assert list(who.answered().values()) == ["right"]
 
 
+@pytest.mark.parametrize("fault", ["cut", "wall"])
+@pytest.mark.parametrize("page", ["pairs", "slider"])
+def test_a_yes_that_did_not_come_whole_from_the_server_is_no_yes(visit: Visit, fault: str, page: str) -> None:
+    criteria = ("overall",)
+    phases = ("instructions", "ready", "trial", "finish", "done")
+    study = FakeStudy(phases=phases, n=3, criteria=criteria, page=page, layout="four" if page == "pairs" else "single")
+    setattr(study, fault, 3)
+    who = visit(study)  # the session, the state
+    who.network_faults_wanted = True
+    who.phase("instructions")
+    for name, following in (("Continue", "ready"), ("Start the study", "trial")):  # steps
+        setattr(study, fault, 2)
+        who.press(name)
+        who.phase(following)
+    for trial in study.trials:  # answers, and the state after the last of them
+        who.trial(trial)
+        setattr(study, fault, 2)
+        for key in ("1",) if page == "pairs" else ("Home", "Enter"):
+            who.page.locator("input.slider").focus() if key == "Home" else None
+            who.page.keyboard.press(key)
+    who.phase("done")
+    assert list(who.answered().values()) == ["left" if page == "pairs" else "0"] * 3
+    assert len(study.answers) == len({post["id"] for post in study.posts}) == 3
+    assert who.data()["waiting"] == "0"
+
+
+@pytest.mark.parametrize(("page", "layout"), [("pairs", "four"), ("slider", "single")])
+def test_the_script_of_a_page_that_does_not_come_is_asked_for_again(visit: Visit, page: str, layout: str) -> None:
+    study = _study(page=page, layout=layout, n=2)
+    study.no_script = 2
+    who = visit(study)
+    who.network_faults_wanted = True
+    who.trial(study.trials[0])
+    asked = [path for _, _, path in study.requests if path in ("/static/pairs.js", "/static/rating.js")]
+    assert len(asked) == 3
+
+
 def test_an_answer_that_the_server_has_otherwise_is_dropped_and_the_page_goes_on(visit: Visit) -> None:
     study = _study(n=2)
     who = visit(study)

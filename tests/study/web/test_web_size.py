@@ -27,8 +27,9 @@ def test_what_is_sent_differs_from_the_files_in_blanks_and_comments_alone() -> N
 
 
 def _signs(text: str) -> str:
-    """Without blanks, and without the commas and semicolons that end a list or a block."""
-    return re.sub(r"[,;](?=[\])}])", "", re.sub(r"\s+", "", text))
+    """Without blanks, the commas and semicolons that end a list or a block, and the brackets around a lone parameter."""
+    bare = re.sub(r"[,;](?=[\])}])", "", re.sub(r"\s+", "", text))
+    return re.sub(r"(?<!async)\((\w+)\)=>", r"\1=>", bare)
 
 
 def test_words_in_quotes_keep_their_blanks() -> None:

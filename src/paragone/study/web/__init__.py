@@ -1,7 +1,7 @@
 """The participant's page: HTML, a style sheet and ES modules, which run in a browser as they lie here.
 
 Nothing is built. What goes over the line is `sent(name)`: the same file without its comments and the blanks that no
-browser needs, so that comments cost a participant nothing.
+browser needs, so that comments cost a participant nothing; `(x) =>` goes out as `x=>`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ _COMMENT = re.compile(r"^\s*(?://.*|/\*[\s\S]*?\*/)\n|\s+// .*$", re.MULTILINE)
 _WORDS = re.compile(r"""("(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|/\S*/)""")  # strings, and whatever stands between slashes
 _SIGNS = re.compile(r"(?<=[\w)\]]) ([-+*/%]=?|[!=]==|\?\?) (?=[\w(\[!])")  # between two values, so + never meets ++
 _BLANKS = re.compile(r"\s*([=<>?:,;(){}|&*\[\]])\s*")
-_ENDS = re.compile(r"(?<=[,;{(\[>|&?:=])\n|,?\n(?=[\])}])|\n(?=[?:&|.])")  # where a line cannot end a statement
+_LAST = re.compile(r";(?=\})")  # no statement here is empty
+_LONE = re.compile(r"(?<!async)\((\w+)\)=>")  # a function of one value
+_ENDS = re.compile(
+    r"(?<=[,;{(\[>|&?:=])\n|,?\n(?=[\])])|[,;]?\n(?=\})|\n(?=[?:&|.])"
+)  # where a line cannot end a statement
 
 
 @lru_cache(maxsize=32)
@@ -49,5 +53,6 @@ def _tight(line: str) -> str:
     """A line of a script without blanks around signs; what is in quotes keeps its own."""
     parts = _WORDS.split(line.strip())
     return "".join(
-        part if n % 2 else _BLANKS.sub(r"\1", _SIGNS.sub(r"\1", part)).strip() for n, part in enumerate(parts)
+        part if n % 2 else _LAST.sub("", _LONE.sub(r"\1=>", _BLANKS.sub(r"\1", _SIGNS.sub(r"\1", part)))).strip()
+        for n, part in enumerate(parts)
     )

@@ -31,15 +31,18 @@ const ask = (path, ms, more, bearer = token) =>
 		...more,
 	});
 
-/** One try: {status, data}; status 0 where the network or the time fails. */
+/**
+ * One try: {status, data}; status 0 where the network or the time fails, before the answer has come whole, and where a
+ * yes is no word of ours: walls of hotels say yes to everything.
+ */
 export async function send(path, body, bearer) {
 	const post = body && { method: "POST", body: JSON.stringify(body), keepalive: true };
 	try {
 		const answer = await ask(path, PATIENCE, { cache: "no-store", ...post }, bearer);
-		return { status: answer.status, data: await answer.json().catch(() => null) };
-	} catch {
-		return { status: 0 };
-	}
+		const data = await answer.json().catch(() => null);
+		if (data || !answer.ok) return { status: answer.status, data };
+	} catch {}
+	return { status: 0 };
 }
 
 /** Try until there is an answer: what came with 200, 201 or 409. Throws {status, data} where the server says no. */

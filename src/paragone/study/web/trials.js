@@ -1,5 +1,6 @@
 // Trial after trial: what is answered here and not yet there, what comes next, what is loaded ahead.
 import { fresh, sleep, uuid } from "./dom.js";
+import { rest } from "./net.js";
 import * as outbox from "./outbox.js";
 import { prepare } from "./stage.js";
 import { calm, progress, refresh } from "./study.js";
@@ -14,10 +15,21 @@ let entering; // a trial is about to be painted
 let back = 0; // how many trials before the first open one is shown
 let wake = () => {};
 
+const scripts = {};
+/** Get the script of a page. A browser does not fetch again what once did not come: a try has an address of its own. */
+async function script(path) {
+	for (let tries = 0; ; await rest(tries++)) {
+		try {
+			return (scripts[path] ??= await import(tries ? `${path}?${tries}` : path));
+		} catch (fault) {
+			if (tries > 8) throw fault; // a minute
+		}
+	}
+}
 /** Show one trial on its page. */
-export async function ask(trial, ...rest) {
-	const { show } = await import(`/static/${SCRIPTS[trial.page] ?? `page-${trial.page}`}.js`);
-	return show(trial, ...rest);
+export async function ask(trial, ...more) {
+	const { show } = await script(`/static/${SCRIPTS[trial.page] ?? `page-${trial.page}`}.js`);
+	return show(trial, ...more);
 }
 
 /** Count answers as given. */
