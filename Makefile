@@ -17,10 +17,7 @@ test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n auto -m "slow and not browser"
 
 test-browser: $(VENV)/.browser
-	@# What failed runs again by itself: beside another browser a busy machine may be too slow for a page that moves.
-	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "browser" || \
-	  $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none -m "browser" || \
-	  $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none -m "browser"
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "browser"
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check src tests benchmarks scripts examples
