@@ -118,15 +118,18 @@ def _installs(wheel: Path, version: str) -> None:
         _serves(python, tool, Path(folder) / "away")
 
 
+def _quietly(command: list[str], folder: Path) -> None:
+    subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def _serves(python: str, tool: str, away: Path) -> None:
     """A study of six grey pictures, served by the installed command."""
     away.mkdir()
     subprocess.run([python, "-c", _PICTURES], check=True, cwd=away)
-    quiet = {"check": True, "cwd": away, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     named = ["--images", "{method}/{content}.png", "--criteria", "overall"]
-    subprocess.run([tool, "new", "bench", "--root", "results", *named], **quiet)  # type: ignore[call-overload]
+    _quietly([tool, "new", "bench", "--root", "results", *named], away)
     (away / "bench" / "study.toml").write_text(_STUDY)
-    subprocess.run([tool, "plan", "bench"], **quiet)  # type: ignore[call-overload]
+    _quietly([tool, "plan", "bench"], away)
     command = [tool, "serve", "bench", "--port", "0", "--json"]
     with subprocess.Popen(command, cwd=away, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -5,7 +5,8 @@
     │   ├── BadTable           rows or columns break the table's contract; holds every fault of the file
     │   ├── BadConfig          a TOML file or an option has an unknown key or an impossible value
     │   ├── BadImage           a picture cannot be read or has a shape that the caller cannot use
-    │   └── NotFound           a file or folder that was named does not exist
+    │   ├── NotFound           a file or folder that was named does not exist
+    │   └── StoreInUse         another process has the study's database open, and it takes one at a time
     ├── UnknownName            no plug-in, column or level of that name; suggests the nearest
     ├── MissingExtra           a part needs a library that is not installed; says which extra brings it
     ├── CannotScore            the answers do not determine what was asked
@@ -40,6 +41,7 @@ __all__ = [
     "ParagoneError",
     "StoreError",
     "StoreFull",
+    "StoreInUse",
     "TooFew",
     "UnknownName",
     "WouldOverwrite",
@@ -99,6 +101,10 @@ class NotFound(BadInput):
     def path(cls, path: object, what: str = "file") -> NotFound:
         """The error for a missing path, worded once for every caller."""
         return cls(f"no {what} '{path}'; check the spelling and the current folder", where=str(path))
+
+
+class StoreInUse(BadInput):
+    """Another process has the study's database open, and it takes one at a time."""
 
 
 class UnknownName(ParagoneError):

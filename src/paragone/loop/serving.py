@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..design import read_study
-from ..errors import BadInput, MissingExtra, NotFound, ParagoneError, WouldOverwrite
+from ..errors import MissingExtra, NotFound, ParagoneError, StoreInUse, WouldOverwrite
 from .remaining import remaining
 
 __all__ = [
@@ -127,7 +127,7 @@ def forget_person(
 
     Raises:
         NotFound: no store, or no such person in it.
-        BadInput: `really`, and the store is being served from SQLite; the desk can do it then.
+        StoreInUse: `really`, and the store is being served from SQLite; the desk can do it then.
     """
     address = store_address(folder, store)
     from ..study.server.pseudonyms import person_hmac
@@ -168,17 +168,15 @@ def _forgotten(address: str, name: str, at: float, *, replace: bool) -> Any:
     """What was deleted of a person.
 
     Raises:
-        BadInput: another process has the store open.
+        StoreInUse: another process has the store open.
         NotFound: they were forgotten a moment ago.
     """
     from ..study.store import Store, people
 
     try:
         opened = Store.open(address)
-    except BadInput as error:
-        if "has this store open" not in error.message:
-            raise
-        raise BadInput(
+    except StoreInUse as error:
+        raise StoreInUse(
             f'{error.message}; while it is served, the desk can do it: Data, "Forget a person"', where=error.where
         ) from error
     with opened:

@@ -11,7 +11,7 @@ import polars as pl
 from ..plan import Plan
 from .serving import store_address
 
-__all__ = ["OUT", "Stored", "stored_answers"]
+__all__ = ["OUT", "Stored", "people_answered", "stored_answers"]
 
 OUT = {
     "by_checks": "sheets excluded by the rule checks",
@@ -29,6 +29,15 @@ class Stored(NamedTuple):
     """Columns as in `study.ANSWERS`, and more."""
     left_out: dict[str, int]
     """Answers that do not count, by what their sheets are, as in `OUT`; without those that there are none of."""
+
+
+def people_answered(folder: Path) -> bool:
+    """Whether the study.db of a folder holds an answer of anybody who is not simulated."""
+    from ..study.store import people
+    from ..study.store.store import snapshot
+
+    with snapshot(store_address(folder, None)) as c:
+        return people.answered(c)
 
 
 def stored_answers(folder: Path, *, store: str | None = None, everything: bool = False) -> list[Stored]:

@@ -19,7 +19,7 @@ from ..scores import Scores
 from ..study import Collected, collect, read_answers
 from ..study.faults import unknown_shown, unsigned
 from ..tables import write_table
-from .stored import OUT, Stored, stored_answers
+from .stored import OUT, Stored, people_answered, stored_answers
 
 __all__ = [
     "collect_folder",
@@ -142,10 +142,9 @@ def _goes_before(table: Path, folder: Path) -> bool:
     if not _simulated(read_answers(table)).all():
         return True
     try:
-        kept = stored_answers(folder, everything=True)
+        return not people_answered(folder)
     except MissingExtra:
         return True
-    return all(bool(_simulated(one.answers).all()) for one in kept)
 
 
 def _must_be_of(folder: Path, kept: Sequence[Stored]) -> None:

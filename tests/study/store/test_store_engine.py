@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from paragone.errors import BadInput, NotFound, StoreError, StoreFull
+from paragone.errors import BadInput, NotFound, StoreError, StoreFull, StoreInUse
 from paragone.study.store import Store, answers, claims, events
 from paragone.study.store.store import snapshot
 from paragone.study.store.tables import answer, event
@@ -201,10 +201,12 @@ def test_a_second_process_is_refused_on_sqlite(tmp_path: Path) -> None:
     code = f"from paragone.study.store import Store\nStore.open({url!r})"
     with Store.open(url):
         said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-        with pytest.raises(BadInput, match=r"study\.db: another process \(\d+\) has this store open; stop it, or use"):
+        with pytest.raises(
+            StoreInUse, match=r"study\.db: another process \(\d+\) has this store open; stop it, or use"
+        ):
             Store.open(url)
     assert said.returncode == 1
-    assert "BadInput: study.db: another process" in said.stderr.splitlines()[-1]
+    assert "StoreInUse: study.db: another process" in said.stderr.splitlines()[-1]
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -131,7 +131,8 @@ def restore(path: str | Path, url: str) -> Copy:
 
     Raises:
         NotFound: no such backup.
-        BadInput: the backup is damaged or newer than this program, or a process has the target open.
+        BadInput: the backup is damaged or newer than this program.
+        StoreInUse: a process has the target open.
         WouldOverwrite: the target holds something.
     """
     path, address = Path(path), parsed(url)

@@ -20,6 +20,7 @@ __all__ = [
     "Participant",
     "Visit",
     "add_codes",
+    "answered",
     "arrive",
     "arrive_by_code",
     "decline",
@@ -142,6 +143,12 @@ def kept(c: sa.Connection, participant_name_or_hmac: str) -> Kept | None:
         for table in (answer, event)
     ]
     return Kept(person.name, *counts)
+
+
+def answered(c: sa.Connection) -> bool:
+    """Whether there is an answer of anybody who is not simulated."""
+    real = sa.select(answer.c.id).join(participant, participant.c.id == answer.c.participant_id)
+    return c.execute(real.where(participant.c.platform != SIMULATED).limit(1)).first() is not None
 
 
 def add_codes(c: sa.Connection, codes: dict[str, str], now: float) -> int:

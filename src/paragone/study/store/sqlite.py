@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 
-from ...errors import BadInput, NotFound, StoreError, StoreFull
+from ...errors import BadInput, NotFound, StoreError, StoreFull, StoreInUse
 from .schema import at_head, foreign, to_head
 
 __all__ = ["Sqlite", "engine_of", "locked", "told"]
@@ -246,7 +246,7 @@ def locked(path: Path) -> int:
     except OSError as error:
         holder = os.read(handle, 20).decode("ascii", "replace").strip()
         os.close(handle)
-        raise BadInput(
+        raise StoreInUse(
             f"{path.name}: another process{f' ({holder})' if holder else ''} has this store open; stop it, or use "
             "PostgreSQL for several processes",
             where=str(path),

@@ -43,8 +43,8 @@ class Store:
             read_only: take no lock and change nothing; works while a server has the store open.
 
         Raises:
-            BadInput: another process has this SQLite file open, its schema is newer, it is no store, or no database
-                answers at the address.
+            StoreInUse: another process has this SQLite file open.
+            BadInput: its schema is newer, it is no store, or no database answers at the address.
             NotFound: `read_only`, and no such file.
         """
         address = parsed(url)
