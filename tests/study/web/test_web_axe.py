@@ -100,6 +100,7 @@ def test_refusals_and_the_other_tab_are_clean(visit: Visit, axe: str) -> None:
     who.until(lambda: who.page.locator("#page").is_hidden(), "the refusal")
     assert _violations(who, axe) == []
     who.page.set_viewport_size({"width": 1440, "height": 900})
+    who.until(lambda: who.page.locator("#page").is_visible(), "the page")  # before that no key is taken
     study.token = "token-9"
     who.page.keyboard.press("1")
     who.phase("replaced")
