@@ -394,7 +394,7 @@ class _Handler(BaseHTTPRequestHandler):
         return CSP.replace("frame-ancestors 'none'", "frame-ancestors 'self'") if self.study.framed else CSP
 
     def _json(self, status: int, data: Any) -> None:
-        if self.study.cut > 0 and status < 300:
+        if self.study.cut > 0 and (status < 300 or status == 409):
             self.study.cut -= 1
             body = json.dumps(data).encode()
             self.send_response(status)

@@ -32,27 +32,31 @@ const ask = (path, ms, more, bearer = token) =>
 	});
 
 /**
- * One try: {status, data}; status 0 where the network or the time fails, before the answer has come whole, and where a
- * yes is no word of ours: walls of hotels say yes to everything.
+ * One try: {status, data}; status 0 where the network or the time fails before the answer has come whole, and where a
+ * yes is no word of the server's: walls of hotels say yes to everything.
  */
 export async function send(path, body, bearer) {
 	const post = body && { method: "POST", body: JSON.stringify(body), keepalive: true };
 	try {
 		const answer = await ask(path, PATIENCE, { cache: "no-store", ...post }, bearer);
-		const data = await answer.json().catch(() => null);
-		if (data || !answer.ok) return { status: answer.status, data };
-	} catch {}
-	return { status: 0 };
+		const { ok, status } = answer;
+		const data = await answer.json().catch((fault) => {
+			if (ok || fault.name !== "SyntaxError") throw fault;
+		});
+		return { status, data };
+	} catch {
+		return { status: 0 };
+	}
 }
 
 /** Try until there is an answer: what came with 200, 201 or 409. Throws {status, data} where the server says no. */
 export async function call(path, body) {
 	for (let tries = 0, renewed; ; ) {
 		const answer = await send(path, body);
-		const code = answer.status;
-		if (answer.data && (code < 300 || code === 409)) {
+		const { status: code, data } = answer;
+		if (data && (code < 300 || code === 409)) {
 			if (tries > 1) status();
-			return answer.data;
+			return data;
 		}
 		if (code === 401 && !renewed && path !== SESSION) {
 			renewed = true;
