@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+import numpy as np
 import polars as pl
 import pytest
 
@@ -115,3 +118,17 @@ def test_bare_frames_are_refused_with_the_way_out() -> None:
         BadInput, match=r"estimate takes Votes, Ratings or .*, not DataFrame; read a file with read_votes"
     ):
         estimate(pl.DataFrame({"left": ["a"]}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("intervals", ["bootstrap", "analytic"])
+@pytest.mark.parametrize("people", [2, 3])
+def test_ranks_of_few_people_hold_the_true_ones(intervals: Literal["bootstrap", "analytic"], people: int) -> None:
+    # items .3 standard deviations of a rating apart; ranks that took two people's spread for known held 77 %
+    question, true = Question(replicates=200, intervals=intervals), 0.3 * np.arange(8)
+    held = 0
+    for seed in range(20):
+        noise = np.random.default_rng(seed).normal(size=(people, 8))
+        rows = [(f"p{p}", f"i{i}", float(true[i] + noise[p, i])) for p in range(people) for i in range(8)]
+        found = estimate(_ratings(rows), "mos", question=question).frame.sort("item")
+        held += ((found["rank_low"] <= 8 - np.arange(8)) & (found["rank_high"] >= 8 - np.arange(8))).sum()
+    assert held >= 0.95 * 8 * 20

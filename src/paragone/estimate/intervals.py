@@ -64,6 +64,7 @@ def analytic_spread(fitted: Estimate, covariance: Floats | None, *, confidence: 
         if covariance is None and freedom is not None:
             freedom = np.asarray(freedom, dtype=np.float64)
             reach = t.ppf(tail, np.where(freedom > 0, freedom, np.nan)) * error
+            error = reach / norm.ppf(tail)  # so that ranks, which are normal, are as careful as the intervals
         low, high = fitted.score - reach, fitted.score + reach
     unknown = ~(np.isfinite(low) & np.isfinite(high))
     low, high = np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
@@ -91,6 +92,7 @@ def bootstrap_spread(
     few participants, so that for a plain mean it is as wide as Student's interval. With fewer, percentiles of so coarse
     a distribution say little, and the interval is Student's, from the replicates' standard deviation. An item judged
     by one participant, or by five or fewer whose resampling changes nothing, has none: that they agree is no certainty.
+    Ranks are told apart with the same care: by the replicates' spread, times what Student's interval is wider.
     A replicate that does not determine the scores is left out and counted.
 
     Args:
@@ -122,7 +124,8 @@ def bootstrap_spread(
         parts = spread(replicate, pieces, jobs=jobs, label="bootstrap", quiet=quiet)
     draws = np.concatenate(parts)
     draws = np.where(np.isfinite(draws), draws, np.nan)
-    low, high = _ends(draws, score, people, confidence)
+    reach = _reach(people, confidence)
+    low, high = _ends(draws, score, people, reach)
     known = np.isfinite(low)
     scored = ~np.isnan(score)
     by = "participant" if people_known else "answer: the table names no participant"
@@ -132,11 +135,19 @@ def bootstrap_spread(
         "replicates_undetermined": int(np.isnan(draws[:, scored]).all(axis=1).sum()) if scored.any() else replicates,
         "without_interval": int((scored & ~known).sum()),
     }
-    rank_low, rank_high, said = _ranks(score, known, confidence, draws=draws)
+    wider = score + (draws - score) * (reach / norm.ppf((1 + confidence) / 2))  # ranks as careful as the intervals
+    rank_low, rank_high, said = _ranks(score, known, confidence, draws=wider)
     return Spread(low, high, rank_low, rank_high, draws, {**notes, **said})
 
 
-def _ends(draws: Floats, score: Floats, people: Floats, confidence: float) -> tuple[Floats, Floats]:
+def _reach(people: Floats, confidence: float) -> Floats:
+    """(n,) standard deviations of the replicates from a score to either end of its interval; NaN below two people."""
+    freedom = np.where(people >= 2, people - 1, np.nan)
+    reach: Floats = np.sqrt(people / freedom) * t.ppf((1 + confidence) / 2, freedom)
+    return reach
+
+
+def _ends(draws: Floats, score: Floats, people: Floats, reach: Floats) -> tuple[Floats, Floats]:
     """(n,) ends of the intervals, NaN where there is none."""
     present = np.count_nonzero(~np.isnan(draws), axis=0)
     enough = (present >= 0.5 * len(draws)) & ~np.isnan(
@@ -146,8 +157,6 @@ def _ends(draws: Floats, score: Floats, people: Floats, confidence: float) -> tu
     sd[enough] = np.nanstd(draws[:, enough], axis=0, ddof=1)
     still = sd <= 1e-12 * np.maximum(np.abs(score), 1.0)
     usable = enough & (people >= 2) & ~(still & (people < _UNANIMOUS))
-    freedom = np.where(people >= 2, people - 1, np.nan)
-    reach = np.sqrt(people / freedom) * t.ppf((1 + confidence) / 2, freedom)
     low, high = score - reach * sd, score + reach * sd
     many = usable & (people >= _FEW)
     for size in np.unique(people[many]):

@@ -134,7 +134,10 @@ def _how_to_read(shown: Scores) -> str:
         parts.append("Ranks have no intervals either, so groups that cannot be told apart are not marked.")
     settings = shown.made.get("settings")
     if isinstance(settings, Mapping) and settings.get("intervals") == "bootstrap":
-        said = "Intervals are percentiles over resamples of the participants"
+        said = (
+            "Intervals come from resamples of the participants: their percentiles where ten people or more judged an "
+            "item, and Student's interval from their spread where fewer did, which may reach beyond the scale"
+        )
         notes = [note for note in dict(shown.made.get("notes", {})).values() if isinstance(note, Mapping)]
         if any("components" in note for note in notes):  # scores of compared pairs; means of ratings spread no wider
             said += "; a score of few votes moves outwards when they are resampled, so its interval may be lopsided"
