@@ -77,7 +77,11 @@ class FakeStudy:
         self.refuse: list[int] = []  # statuses of the next answers
         self.wall = 0  # so many calls meet the wall of a network, which says yes to everything, in HTML
         self.cut = 0  # so many calls are done, and what the server says of them breaks off
-        self.no_script = 0  # so many scripts of pages do not come
+        self.no_script = 0  # so many of `scripts` do not come
+        self.scripts: tuple[str, ...] = ("pairs.js", "rating.js")
+        self.follows = False  # the next session may begin as soon as this one is finished
+        self.state_delay = 0.0  # before a state is looked up
+        self.lose_ends = 0  # so many sessions end, and what the server says of it does not come
         self.forgot: set[str] = set()  # tokens that nobody has any more
         self.framed = False  # may be shown in a frame of its own origin
         self.break_after: int | None = None
@@ -115,6 +119,8 @@ class FakeStudy:
         if self.forced:
             return self.forced
         phase = self.phases[self.at]
+        if phase == "done" and self.follows:
+            return "device"
         if phase != "trial":
             return phase
         if self.break_after is not None and self.frontier == self.break_after:
@@ -192,7 +198,7 @@ class FakeStudy:
                 "preview": self.preview,
                 "lab": False,
             },
-            "session": {"number": 1, "of": 1},
+            "session": {"number": 1 + (phase == "device" and self.follows), "of": 1 + self.follows},
             "progress": {"done": done, "of": self.n},
             "now": time.time(),
             "participant": "p-0001",
@@ -246,6 +252,7 @@ class FakeStudy:
                 state["training"] = self.training()
         elif phase == "wait":
             state["wait"] = {"until": time.time() + 3600}
+            state["done"] = {**self.done, "next": {"at": time.time() + 3600, "session": 2}}
         return state
 
     def cards(self) -> list[dict[str, Any]]:
@@ -363,9 +370,10 @@ class FakeStudy:
         return 200, self.state()
 
     def finish(self) -> tuple[int, dict[str, Any]]:
-        if self.phase() != "finish":
+        if self.phase() == "finish":
+            self.at += 1
+        elif self.phases[self.at] != "done":
             return 409, self.state()
-        self.at += 1
         return 200, self.done
 
 
@@ -449,7 +457,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(frame.encode())
         elif path.startswith("/static/"):
             name = path.removeprefix("/static/")
-            if study.no_script > 0 and name in ("pairs.js", "rating.js"):
+            if study.no_script > 0 and name in study.scripts:
                 study.no_script -= 1
                 self.close_connection = True
                 self.connection.close()
@@ -461,6 +469,7 @@ class _Handler(BaseHTTPRequestHandler):
             found = re.search(r"lang=(\w+)", self.path)
             if found:
                 study.language = found[1]
+            time.sleep(study.state_delay)
             if self._allowed():
                 self._json(200, study.state())
         elif path.startswith("/i/") and self._allowed():
@@ -498,7 +507,13 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.path == "/api/step":
             self._json(*study.take_step(body))
         elif self.path == "/api/finish":
-            self._json(*study.finish())
+            said = study.finish()
+            if study.lose_ends > 0:
+                study.lose_ends -= 1
+                self.close_connection = True
+                self.connection.close()
+                return
+            self._json(*said)
         elif self.path == "/api/telemetry":
             study.telemetry.append(body)
             self._json(201, {})

@@ -133,6 +133,43 @@ def test_the_script_of_a_page_that_does_not_come_is_asked_for_again(visit: Visit
     assert len(asked) == 3
 
 
+def test_a_page_whose_scripts_do_not_come_is_loaded_again(visit: Visit) -> None:
+    study = _study(n=1)
+    study.scripts, study.no_script = ("outbox.js",), 2
+    who = visit(study)
+    who.network_faults_wanted = True
+    _answer(who, "1")
+    who.phase("done")
+    assert study.no_script == 0
+
+
+@pytest.mark.parametrize("lost", [0, 3])
+def test_the_code_stays_though_late_news_tell_of_the_next_session(visit: Visit, lost: int) -> None:
+    study = _study(n=2)
+    study.follows, study.state_delay, study.lose_ends = True, 0.7, lost
+    study.done["next"] = {"at": 0, "session": 2}
+    who = visit(study)
+    who.network_faults_wanted = True
+    _answer(who, "1", "2")
+    who.phase("done")
+    asked = sum(path == "/api/state" for _, _, path in study.requests)
+    who.page.wait_for_timeout(2000)  # a state that was asked for before the end comes after it
+    assert who.data()["phase"] == "done"
+    assert who.page.locator("output.code").inner_text() == "C1ABCD"
+    assert sum(path == "/api/state" for _, _, path in study.requests) == asked
+    who.press("Start")
+    who.phase("device")
+
+
+def test_the_code_can_be_read_again_until_the_next_session(visit: Visit) -> None:
+    study = FakeStudy()
+    study.forced = "wait"
+    who = visit(study)
+    who.phase("wait")
+    assert who.page.locator("output.code").inner_text() == "C1ABCD"
+    assert "The next session opens at" in who.page.locator("main").inner_text()
+
+
 def test_an_answer_that_the_server_has_otherwise_is_dropped_and_the_page_goes_on(visit: Visit) -> None:
     study = _study(n=2)
     who = visit(study)

@@ -27,9 +27,10 @@ def test_what_is_sent_differs_from_the_files_in_blanks_and_comments_alone() -> N
 
 
 def _signs(text: str) -> str:
-    """Without blanks, the commas and semicolons that end a list or a block, and the brackets around a lone parameter."""
+    """Without blanks, ends of lists and blocks, brackets around a lone parameter, and where constants begin."""
     bare = re.sub(r"[,;](?=[\])}])", "", re.sub(r"\s+", "", text))
-    return re.sub(r"(?<!async)\((\w+)\)=>", r"\1=>", bare)
+    bare = re.sub(r";(export)?const(?=[\w$[{])", ",", bare)
+    return re.sub(r"(?<![\w$])\((\w+)\)=>", r"\1=>", bare)
 
 
 def test_words_in_quotes_keep_their_blanks() -> None:

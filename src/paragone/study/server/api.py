@@ -129,7 +129,9 @@ async def _stepped(desk: Desk, token: str, done: steps.Done, now: float) -> Resp
     state = state_of(desk, done.facts, now, way_back=done.back)
     if done.failed is not None:
         state["training"] = trained_part(done.failed)
-    if state["phase"] == "done" and (steps.next_session(done.facts) or 0.0) > now:  # loaded again between two stages
+    if (
+        state["phase"] in ("done", "wait") and (steps.next_session(done.facts) or 0.0) > now
+    ):  # loaded again before the next
         state["done"] = _finished(done)
     return _json(state, 409 if done.status == "not-now" else 200)
 

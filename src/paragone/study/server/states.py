@@ -26,7 +26,7 @@ __all__ = ["AHEAD", "State", "done_part", "state_of", "trained_part", "trial_ord
 State = dict[str, Any]
 AHEAD = 2
 """Trials that are served beyond the current one."""
-_BY_CODE = {"done.next-now": "now", "done.next-later": "later", "wait.text": "later"}
+_BY_CODE = {"done.next-now": "now", "done.next-later": "later"}
 """Text -> the one of [client.lab] in its place, where people come by a lab's code and not by a link."""
 _UNNAMED = {"done.code-text": "code", "done.return": "return", "button.return": "button"}
 """Text -> the one of [client.unnamed] in its place, where no panel names the people."""

@@ -1,7 +1,8 @@
 """The participant's page: HTML, a style sheet and ES modules, which run in a browser as they lie here.
 
 Nothing is built. What goes over the line is `sent(name)`: the same file without its comments and the blanks that no
-browser needs, so that comments cost a participant nothing; `(x) =>` goes out as `x=>`.
+browser needs, so that comments cost a participant nothing; `(x) =>` goes out as `x=>`, and
+constants that stand below each other as one statement.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _WORDS = re.compile(r"""("(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|/\S*/)""")  # strin
 _SIGNS = re.compile(r"(?<=[\w)\]]) ([-+*/%]=?|[!=]==|\?\?) (?=[\w(\[!])")  # between two values, so + never meets ++
 _BLANKS = re.compile(r"\s*([=<>?:,;(){}|&*\[\]])\s*")
 _LAST = re.compile(r";(?=\})")  # no statement here is empty
-_LONE = re.compile(r"(?<!async)\((\w+)\)=>")  # a function of one value
+_CONST = re.compile(r"^(\t*(?:export )?const )(.*);\n\1(?=.)", re.MULTILINE)
+_LONE = re.compile(r"(?<![\w$])\((\w+)\)=>")  # a function of one value; after a word it keeps its brackets
 _ENDS = re.compile(
     r"(?<=[,;{(\[>|&?:=])\n|,?\n(?=[\])])|[,;]?\n(?=\})|\n(?=[?:&|.])"
 )  # where a line cannot end a statement
@@ -41,12 +43,25 @@ def sent(name: str) -> bytes:
         raise NotFound.path(name)
     text = entry.read_text(encoding="utf-8")
     if kind == "js":
-        text = "".join(f"{_tight(line)}\n" for line in _COMMENT.sub("", text).split("\n") if line.strip())
+        text = _COMMENT.sub("", text)
+        for _ in range(text.count("const ")):  # each joins a line to the next
+            joined = _CONST.sub(_joined, text)
+            if joined == text:
+                break
+            text = joined
+        text = "".join(f"{_tight(line)}\n" for line in text.split("\n") if line.strip())
         text = _ENDS.sub("", text)
     elif kind == "css":
         text = re.sub(r"/\*.*?\*/|\n", "", text)
         text = re.sub(r"\s*([{};,>]|(?<=[\w-]):(?= ))\s*", r"\1", text).replace(";}", "}")
     return text.encode()
+
+
+def _joined(found: re.Match[str]) -> str:
+    """Two lines of constants as one statement, where the first is whole on its line."""
+    head, body = found[1], found[2]
+    whole = all(body.count(left) == body.count(right) for left, right in ("()", "[]", "{}"))
+    return f"{head}{body}, " if whole else found[0]
 
 
 def _tight(line: str) -> str:

@@ -72,9 +72,9 @@ const SESSION = "/api/session";
 /** Get a token for the key of the address, or for the cookie. The newest token wins. */
 export const open = async (body) => remember((await call(SESSION, body)).token);
 
-/** A picture's bytes, as the address of a blob. */
-export async function picture(path) {
-	const answer = await ask(path, 60000);
+/** A picture's bytes, as the address of a blob; `again`: not what a browser may have kept of an earlier try. */
+export async function picture(path, again) {
+	const answer = await ask(path, 60000, again && { cache: "reload" });
 	if (!answer.ok) throw answer;
 	return URL.createObjectURL(await answer.blob());
 }

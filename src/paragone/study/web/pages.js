@@ -154,10 +154,10 @@ async function finish(state) {
 		waiting.textContent = t("finish.waiting", { n: queue.length });
 	}
 	const end = await call("/api/finish", { id: uuid() });
-	go(end.phase ? end : { ...state, phase: "done", done: end });
+	if (!signal.aborted) go(end.phase ? end : { ...state, phase: "done", done: end }, true);
 }
 
-function done({ done: { text, code, redirect, form: back, next }, study, session, participant: name }) {
+function done({ phase, done: { text, code, redirect, form: back, next }, study, session, participant: name }) {
 	const shown = h("output.code", code ?? "");
 	const copy = button("copy", async () => {
 		getSelection().selectAllChildren(shown);
@@ -165,7 +165,7 @@ function done({ done: { text, code, redirect, form: back, next }, study, session
 	});
 	const hidden = back && Object.entries(back.fields).map(([key, value]) => h("input", { type: "hidden", name: key, value }));
 	const open = next && next.at * 1000 <= Date.now();
-	sheet(t("head.done"), [
+	sheet(t(`head.${phase}`), [
 		paragraphs(text),
 		code && [h("h2", t("done.code")), bar(shown, copy), p("done.code-text")],
 		(back || redirect) && p("done.return"),
@@ -194,9 +194,10 @@ const plain = (key, seconds) => ({ study }) => {
 	if (seconds) retry(seconds);
 	sheet(t(`head.${key}`), p(`wait.${key}`), study.lab && handOver());
 };
-function wait({ wait: { until }, now, study }) {
-	retry(Math.max(5, Math.min(600, until - now)));
-	sheet(t("head.wait"), p("wait.text", { when: moment(until) }), study.lab && handOver());
+/** The next session comes later; what the last one ended with can be read again. */
+function wait(state) {
+	retry(Math.max(5, Math.min(600, state.wait.until - state.now)));
+	done(state);
 }
 
 const CARD = 8.56; // cm wide, ISO/IEC 7810 ID-1

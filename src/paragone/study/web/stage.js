@@ -20,7 +20,7 @@ const album = new Map();
 async function load(pane) {
 	for (let tries = 0; ; ) {
 		try {
-			const src = await picture(pane.src);
+			const src = await picture(pane.src, tries);
 			const image = assign(new Image(), { decoding: "sync", alt: pane.label, draggable: false, src });
 			await image.decode();
 			return { pane, image };

@@ -22,12 +22,16 @@ export async function step(name, body = {}, quiet) {
 	return quiet ? next : go(next, true);
 }
 
-let asking, again;
+let asking, again, anew;
 /** Ask the server where we are. Two calls at a time are one. */
 export async function refresh(query = "", afresh = Boolean(query)) {
 	again = true;
+	anew ||= afresh;
 	if (asking) return;
-	for (asking = true; again; go(await guarded(call(`/api/state${query}`)), afresh)) again = false;
+	for (asking = true; again; anew = false) {
+		again = false;
+		go(await guarded(call(`/api/state${query}`)), anew);
+	}
 	asking = false;
 }
 /** Do something after some seconds, unless another page comes before; left out: ask again, and so on. */
@@ -38,6 +42,8 @@ export function retry(seconds, act) {
 
 /** Show what a state says; what is on the page stays where nothing has changed. */
 export function go(next, afresh) {
+	// the code stays until it was read: what was asked before the end may tell of what comes after it
+	if (!afresh && !stopped && /^(done|finish)$/.test(state?.phase) && next.session.number > state.session.number) return;
 	const same = state?.phase === next.phase && !afresh && !stopped;
 	const { study, session, phase, texts } = (state = next);
 	if (texts) speak(texts);

@@ -16,19 +16,21 @@ let back = 0; // how many trials before the first open one is shown
 let wake = () => {};
 
 const scripts = {};
-/** Get the script of a page. A browser does not fetch again what once did not come: a try has an address of its own. */
+/** Get what shows a page. A browser does not fetch again what once did not come: a try has an address of its own. */
 async function script(path) {
-	for (let tries = 0; ; await rest(tries++)) {
+	for (let tries = 0; !scripts[path]; ) {
 		try {
-			return (scripts[path] ??= await import(tries ? `${path}?${tries}` : path));
+			scripts[path] = (await import(tries ? `${path}?${tries}` : path)).show;
 		} catch (fault) {
 			if (tries > 8) throw fault; // a minute
 		}
+		scripts[path] ?? (await rest(tries++));
 	}
+	return scripts[path];
 }
 /** Show one trial on its page. */
 export async function ask(trial, ...more) {
-	const { show } = await script(`/static/${SCRIPTS[trial.page] ?? `page-${trial.page}`}.js`);
+	const show = await script(`/static/${SCRIPTS[trial.page] ?? `page-${trial.page}`}.js`);
 	return show(trial, ...more);
 }
 
