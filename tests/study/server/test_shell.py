@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -27,9 +28,17 @@ def test_the_page_names_only_files_that_are_there(app: FastAPI) -> None:
     page = request(app, "GET", "/study")
     assert page.status == 200
     names = [part.split('"')[0] for part in page.text.split("/static/")[1:]]
-    assert {"study.css", "study.js"} <= set(names)
-    for name in names:
-        assert request(app, "GET", f"/static/{name}").status == 200
+    assert set(names) == {"study.css", "boot.js"}
+    met: set[str] = set()
+    while names:
+        name = names.pop()
+        answer = request(app, "GET", f"/static/{name}")
+        assert answer.status == 200
+        met.add(name)
+        if name.endswith(".js"):
+            named = re.findall(r'(?:from ?|import\()"(?:\./|/static/)([\w-]+\.js)"', answer.text)
+            names += [other for other in named if other not in met]
+    assert {"study.js", "dom.js", "net.js", "outbox.js", "pages.js", "stage.js", "trials.js"} <= met
 
 
 def test_every_page_kind_has_its_script(app: FastAPI) -> None:
