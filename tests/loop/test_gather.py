@@ -15,8 +15,8 @@ from paragone.loop.gather import gather
     ("study", "asked"),
     [
         (None, ""),
-        ("", ""),
-        ('name = "Which is better?"', "Which is better?"),
+        ('name = "no question"', "How good is this picture overall?"),
+        ('criteria = ["style"]\n[pages.questions]\nstyle = "How *old* is the style?"', "How old is the style?"),
     ],
 )
 def test_only_a_study_says_what_was_asked(tmp_path: Path, study: str | None, asked: str) -> None:

@@ -117,7 +117,7 @@ def test_intervals_of_resampled_people_may_be_lopsided(study: Callable[..., Mate
     assert "lopsided" not in _prose(answer_section(index_of(Material(human=Scores(frame)))))
     rated = Scores(frame, made={"settings": {"intervals": "bootstrap"}, "notes": {"": {"answers": 9.0}}})
     said = _prose(answer_section(index_of(Material(human=rated))))
-    assert "percentiles over resamples of the participants." in said
+    assert "resamples of the participants: their percentiles where ten people or more judged" in said
 
 
 def test_notes_are_sentences_in_grammar() -> None:

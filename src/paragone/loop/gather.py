@@ -9,12 +9,13 @@ from typing import Any
 import polars as pl
 
 from ..benchmark import Benchmark
-from ..design import Study, in_language, read_study
+from ..design import read_study
 from ..errors import NotFound
 from ..judgements import Ratings, Votes
 from ..provenance import changed_inputs
 from ..report import Material, answers_of
 from ..scores import Agreement, Scores
+from ..study.methods_design import questions
 from ..tables import read_table
 from .answers import is_benchmark
 from .reading import named
@@ -67,7 +68,7 @@ def gather(folder: Path, *, title: str | None = None) -> Material:
         answers = answers_of(votes, ratings, about=_described(votes, ratings))
     return Material(
         title=title or (benchmark.name if benchmark else folder.resolve().name),
-        asked=_asked(folder),
+        asked=_asked(folder, benchmark),
         study=_study(folder),
         human=human,
         level_scores=levels,
@@ -134,15 +135,14 @@ def _described(votes: Votes | None, ratings: Ratings | None) -> list[str]:
     return [name for name in asked if name in columns]
 
 
-def _asked(folder: Path) -> str:
-    """The question that the study put to people: its title, else its name; empty where study.toml gives neither."""
+def _asked(folder: Path, benchmark: Benchmark | None) -> str:
+    """The questions that the study's pages put to people; empty without a study.toml."""
     path = folder / "study.toml"
     if not path.is_file():
         return ""
     study = read_study(path)
-    name = in_language(study.pages.title, "en") or study.name
-    unnamed = dict(zip(reversed(Study.__struct_fields__), reversed(Study.__struct_defaults__), strict=False))["name"]
-    return "" if name == unnamed else name
+    criteria = study.criteria or (benchmark.criteria if benchmark else ())
+    return " ".join(dict.fromkeys(words for asked in questions(study, criteria).values() for words in asked))
 
 
 def _study(folder: Path) -> str:

@@ -33,7 +33,7 @@ def answer_section(index: Index) -> Section:
     if material.asked:
         blocks.append(Prose(f"Participants were asked: {quoted(material.asked)}", "lead"))
     else:
-        why = "The wording of the question is not known. To add it, write it as description into benchmark.toml."
+        why = "The wording of the question is not known. To add it, write it into study.toml: questions under [pages]."
         blocks.append(Missing(why))
     blocks.append(_who(index))
     told = reconciled(index)

@@ -58,7 +58,7 @@ def _people(index: Index) -> Iterator[str]:
             f", and {count(answers.aside, 'answer')} to checks, in training or to settle in" if answers.aside else ""
         )
         yield f"{people} gave {count(answers.n, *word)} of {index.things(answers.items)}{on}{aside}."
-    if index.material.asked:
+    if index.material.asked and not index.material.study:  # which says it
         yield f"The question was {stopped(index.material.asked)}"
 
 

@@ -41,6 +41,8 @@ def _composition(index: Index) -> list[Block]:
     blocks: list[Block] = [_answers_table(answers, index)]
     composition = answers.composition
     if composition is None or not composition.height:
+        if index.material.study:
+            return [*blocks, Prose("What participants told of themselves stands under Methods, as far as they did.")]
         why = "Who the participants were is not known. To add it, give the answers columns such as age_band or gender."
         return [*blocks, Missing(why)]
     plates = []

@@ -11,7 +11,7 @@ from .pages import PAGES
 from .texts import load
 from .worded import counted, listed, number
 
-__all__ = ["Asked", "design_sentences"]
+__all__ = ["Asked", "design_sentences", "questions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,16 +176,30 @@ def _checks(stage: PairStage | RatingStage, unit: str) -> Iterator[str]:
         yield f"A break of at least {counted(stage.break_seconds, 'second')} stood in the middle of each {unit}."
 
 
-def _questions(study: Study, criteria: Sequence[str]) -> Iterator[str]:
+def questions(study: Study, criteria: Sequence[str]) -> dict[str, list[str]]:
+    """Return what participants are asked, in English: for each form of question, pairs first met first, one a criterion.
+
+    Args:
+        study: the settings.
+        criteria: what is asked; empty: one unnamed criterion.
+    """
     texts = load("en")
-    forms: dict[str, None] = {}
+    found: dict[str, list[str]] = {}
     for stage in study.stage:
-        forms.setdefault("pairs" if isinstance(stage, PairStage) else PAGES.get(stage.page).form)
-    for form in forms:
-        said = []
-        for criterion in criteria or [""]:
-            own = in_language(study.pages.questions.get(criterion, ""), "en")
-            said.append(f'"{"".join(texts.question(form, criterion, own=own, asked=criteria))}"')
+        form = "pairs" if isinstance(stage, PairStage) else PAGES.get(stage.page).form
+        found[form] = [
+            "".join(
+                texts.question(form, name, own=in_language(study.pages.questions.get(name, ""), "en"), asked=criteria)
+            )
+            for name in criteria or [""]
+        ]
+    return found
+
+
+def _questions(study: Study, criteria: Sequence[str]) -> Iterator[str]:
+    forms = questions(study, criteria)
+    for form, asked in forms.items():
+        said = [f'"{words}"' for words in asked]
         what = "questions were" if len(said) > 1 else "question was"
         where = {"pairs": "On pairs", "ratings": "On single items"}.get(form, "On items beside their reference")
         yield f"{f'{where}, the' if len(forms) > 1 else 'The'} {what}: {' '.join(said)}"
