@@ -47,6 +47,7 @@ def test_the_two_stage_study_is_stated_with_every_number() -> None:
         consented=430,
         declined=12,
         outcomes={"failed-training": 23, "screened-out": 0, "technical": 1},
+        turned_away=4,
         unfinished=9,
         stages={
             "within": StageRecord(completed=190, excluded={"checks": 60, "too fast": 8}, answers=52_704, sessions=122),
@@ -57,7 +58,8 @@ def test_the_two_stage_study_is_stated_with_every_number() -> None:
     for part in (
         "People were recruited through Prolific.",
         "430 people agreed to take part. 12 declined.",
-        "Of those who agreed, 23 did not pass the training, 1 could not go on for technical reasons and 9 did not finish.",
+        "Of those who agreed, 23 did not pass the training, 1 could not go on for technical reasons, 4 found no sheet free "
+        "and 9 did not finish.",
         "190 participants completed the stage 'within'; 68 were excluded (checks: 60; too fast: 8) and 122 were kept.",
         "217 participants completed the stage 'across'; 75 were excluded (checks: 75) and 142 were kept.",
         "They gave 52,704 answers in 122 sessions.",

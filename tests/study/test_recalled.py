@@ -94,9 +94,10 @@ def test_everybody_s_way_is_counted(room: Room) -> None:
     left = room.small.person()
     room.note("consent", left)
     room.small.lease(left.id, "within")
+    room.note("consent", room.small.person())  # all sheets were taken
     room.small.write(people.decline, room.small.person().id, room.small.now)
     found = room.recalled()
-    assert (found.consented, found.declined, found.unfinished) == (5, 1, 1)
+    assert (found.consented, found.declined, found.turned_away, found.unfinished) == (6, 1, 1, 1)
     assert found.outcomes == {"failed-training": 1}
     stage = found.stages["within"]
     assert (stage.completed, stage.excluded, stage.sessions) == (3, {"too fast": 1}, 2)

@@ -86,7 +86,12 @@ def test_collect_says_whose_sheets_do_not_count_and_what_is_older(folder: Path) 
 
 
 def test_people_go_before_those_who_were_simulated(folder: Path) -> None:
+    refusal = call("simulate", folder).refusal
+    assert "study.db' holds answers of people; simulate in a copy of the folder, without study.db" in refusal
+    assert not (folder / "answers.csv").exists()
+    people = (folder / "study.db").rename(folder / "away.db")
     assert call("simulate", folder).code == 0
+    people.rename(folder / "study.db")
     said = call("collect", folder)
     assert said.code == 0, said.err
     assert "read: study.db" in said.err

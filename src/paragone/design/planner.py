@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..benchmark import Benchmark
+from ..benchmark import BROKEN, Benchmark
 from ..errors import BadConfig, BadInput, UnknownName
 from ..plan import Plan
 from .checks import Pool, pool
@@ -61,7 +61,7 @@ def plan(benchmark: Benchmark, study: Study) -> Plan:
     streams = np.random.default_rng(study.seed).spawn(len(study.stage))
     for stage, name, rng in zip(study.stage, study.stage_names, streams, strict=True):
         groups = group_codes(stock.items, stage.group, name)
-        _factors(stock.items, [stage.compare] if stage.compare else [])
+        _factors(stock.items, [stage.compare] if stage.compare else [], f"stage '{name}': compare")
         references = beside(benchmark, stage, name)
         if isinstance(stage, PairStage):
             rows, stands = _pair_rows(stock, stage, name, groups, linked, rng)
@@ -74,10 +74,11 @@ def plan(benchmark: Benchmark, study: Study) -> Plan:
     return Plan(pl.concat(frames, how="diagonal"))
 
 
-def _factors(items: pl.DataFrame, names: Sequence[str]) -> None:
+def _factors(items: pl.DataFrame, names: Sequence[str], where: str) -> None:
+    known = [name for name in items.columns[2:] if name != BROKEN]
     for factor in names:
-        if factor not in items.columns[2:]:
-            raise UnknownName.among(factor, items.columns[2:], "factor")
+        if factor not in known:
+            raise UnknownName(f"{where}: {UnknownName.among(factor, known, 'factor').message}", where=factor)
 
 
 def _short_enough(trials: pl.DataFrame, stage: PairStage | RatingStage, name: str, seconds: float) -> None:
@@ -102,7 +103,7 @@ def group_codes(items: pl.DataFrame, factors: Sequence[str], stage: str) -> Ints
         UnknownName: no such factor.
         BadConfig: an item has no level of one.
     """
-    _factors(items, factors)
+    _factors(items, factors, f"stage '{stage}': group")
     if not factors:
         return np.zeros(items.height, dtype=np.int64)
     bare = items.filter(pl.any_horizontal(pl.col(list(factors)).is_null()))

@@ -134,7 +134,8 @@ def _must_be_whole(benchmark: Benchmark, factor: str, stage: str) -> None:
 
 def _must_show(benchmark: Benchmark, factor: str, stage: str, key: str) -> None:
     if factor not in benchmark.factors:
-        raise UnknownName.among(factor, benchmark.factors, "factor")
+        said = UnknownName.among(factor, benchmark.factors, "factor").message
+        raise UnknownName(f"stage '{stage}': {key}: {said}", where=factor)
     if not _pictured(benchmark, factor):
         raise BadConfig(
             f"stage '{stage}': {key} names '{factor}', which has no reference picture; list its pictures in "

@@ -17,8 +17,9 @@ from ..observers import Observers, latent_scores, simulate
 from ..plan import Plan
 from ..scores import Scores
 from ..study import Collected, collect, read_answers
-from ..study.faults import unknown_shown, unsigned
+from ..study.faults import unfit_pages, unknown_shown, unsigned
 from ..tables import write_table
+from .serving import can_serve
 from .stored import OUT, Stored, people_answered, stored_answers
 
 __all__ = [
@@ -40,8 +41,8 @@ def make_plan(folder: Path) -> tuple[Plan, Cost]:
     """
     benchmark = Benchmark.read(folder)
     study = _study(folder)
-    if unknown := list(unknown_shown(study, benchmark)):
-        raise BadTable.of_faults(str(folder), unknown)
+    if wrong := [*unfit_pages(study), *unknown_shown(study, benchmark)]:
+        raise BadTable.of_faults(str(folder), wrong)
     made = plan(benchmark, study)
     return made, cost(made, benchmark, study)
 
@@ -92,9 +93,14 @@ def simulate_folder(
         The files written: answers.csv and scores/simulated-truth.csv.
 
     Raises:
-        WouldOverwrite: answers.csv holds answers of people.
+        WouldOverwrite: answers.csv or study.db holds answers of people.
     """
     no_people_lost(folder / "answers.csv")
+    if (folder / "study.db").is_file() and can_serve() and people_answered(folder):
+        raise WouldOverwrite(
+            f"'{folder / 'study.db'}' holds answers of people; simulate in a copy of the folder, without study.db",
+            where=str(folder / "study.db"),
+        )
     benchmark = Benchmark.read(folder)
     made = _planned(folder)
     truth = Scores.read(latent) if latent else latent_scores(with_criteria(benchmark, folder / "study.toml"), seed=seed)

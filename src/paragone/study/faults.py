@@ -13,7 +13,7 @@ from ..design.pages import MOST_CRITERIA, MOST_LETTERS
 from ..errors import BadConfig, BadInput, UnknownName
 from .pages import PAGES
 
-__all__ = ["Stock", "broken_of", "faults", "unknown_shown", "unsigned", "with_references"]
+__all__ = ["Stock", "broken_of", "faults", "unfit_pages", "unknown_shown", "unsigned", "with_references"]
 
 _TAKEN = ("revision", "distortions")  # words beside the criteria in what a browser is told
 _SIGNED = {"who": "who runs the study", "contact": "how participants reach you"}
@@ -90,6 +90,7 @@ def faults(stock: Stock, *, rehearsal: bool) -> list[str]:
     return [
         *_consent(stock.study, rehearsal),
         *_criteria(stock),
+        *unfit_pages(stock.study),
         *(line for name, stage in stock.stages.items() for line in _stage(name, stage, stock)),
         *_plan(stock),
     ]
@@ -129,11 +130,16 @@ def unknown_shown(study: Study, benchmark: Benchmark) -> Iterator[str]:
             yield f"study.toml: pages.show names '{factor}', which is no column of items.csv"
 
 
+def unfit_pages(study: Study) -> Iterator[str]:
+    """Yield which stages cannot be asked on their page, one line each."""
+    for name, stage in zip(study.stage_names, study.stage, strict=True):
+        if stage.page not in PAGES.names():
+            yield f"study.toml: stage '{name}': no page '{stage.page}'; there is {', '.join(PAGES.names())}"
+        elif unfit := PAGES.get(stage.page).unfit(stage):
+            yield f"study.toml: stage '{name}': {unfit}"
+
+
 def _stage(name: str, stage: PairStage | RatingStage, stock: Stock) -> Iterator[str]:
-    if stage.page not in PAGES.names():
-        yield f"study.toml: stage '{name}': no page '{stage.page}'; there is {', '.join(PAGES.names())}"
-    elif unfit := PAGES.get(stage.page).unfit(stage):
-        yield f"study.toml: stage '{name}': {unfit}"
     try:
         references.beside(stock.benchmark, stage, name)
         if isinstance(stage, RatingStage):

@@ -73,6 +73,8 @@ def _people(study: Study, recorded: Recorded) -> Iterator[str]:
     if recorded.declined is not None:
         yield f"{number(recorded.declined)} declined."
     ends = [f"{number(n)} {_ENDS.get(word, word)}" for word, n in (recorded.outcomes or {}).items() if n]
+    if recorded.turned_away:
+        ends.append(f"{number(recorded.turned_away)} found no sheet free")
     if recorded.unfinished:
         ends.append(f"{number(recorded.unfinished)} did not finish")
     if ends:

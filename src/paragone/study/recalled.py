@@ -72,6 +72,7 @@ def recalled(
     agreed = {one.participant_id for one in events if one.kind == "consent"}
     outcomes = _outcomes(events)
     done = {one.participant_id for one in leases if one.done_at is not None}
+    seated = {one.participant_id for one in leases} | {one.participant_id for one in events if one.kind == "device"}
     kept = sorted({one.participant_id for one in leases if _is_kept(one) and one.participant_id is not None})
     screens = _first(events, "device", kept)
     stood = _last(events, "station", kept)
@@ -84,7 +85,8 @@ def recalled(
         consented=len(agreed),
         declined=sum(one.kind == "declined" for one in events),
         outcomes=Counter(outcomes.values()),
-        unfinished=len(agreed - done - set(outcomes)),
+        turned_away=len(agreed - seated - set(outcomes)),
+        unfinished=len(agreed & seated - done - set(outcomes)),
         stages=stages,
         displays=[
             {**screens.get(person, {}), **stood.get(person, {})} for person in kept if {person} & {*screens, *stood}

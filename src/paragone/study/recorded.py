@@ -39,8 +39,10 @@ class Recorded:
     """People who did not; of them there is this number and nothing else."""
     outcomes: Mapping[str, int] | None = None
     """Outcome other than 'completed' -> people who agreed and ended so."""
+    turned_away: int | None = None
+    """People who agreed and for whom no sheet was free."""
     unfinished: int | None = None
-    """People who agreed and neither completed a stage nor ended otherwise: they left, or are still at it."""
+    """Others who agreed and neither completed a stage nor ended otherwise: they left, or are still at it."""
     stages: Mapping[str, StageRecord] = field(default_factory=dict)
     """Stage -> what came of it."""
     displays: Sequence[Mapping[str, Any]] | None = None
