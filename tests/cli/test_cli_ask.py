@@ -113,6 +113,13 @@ def test_ratings_come_on_the_scale_of_the_study(cli: Cli, ratings_here: Path) ->
     assert not Path("votes.csv").exists()
 
 
+def test_a_scale_that_no_page_can_ask_is_refused_before_it_is_planned(cli: Cli, ratings_here: Path) -> None:
+    before = Path("plan.csv").read_bytes()
+    Path("study.toml").write_text(Path("study.toml").read_text().replace("step = 1\n", "step = 0.3\n"))
+    assert "stage 'rated': high = 5 is not a whole number of steps above low = 1; set high = 4.9" in cli("plan").refusal
+    assert Path("plan.csv").read_bytes() == before
+
+
 def test_each_rating_stage_has_its_own_scale(cli: Cli, ratings_here: Path) -> None:
     stage = Path("study.toml").read_text().partition("[[stage]]")[2]
     second = stage.replace('"rated"', '"slid"').replace("low = 1", "low = 0").replace("step = 1\n", "step = 0.5\n")
@@ -162,7 +169,11 @@ def test_answers_may_lie_elsewhere(cli: Cli, votes_here: Path) -> None:
         ("participants = 12", "participants = 0", "participants = 0 is below 1"),
         ("checks_needed = 1", "checks_needed = 3", "checks_needed = 3 is not between 0 and checks = 2"),
         ("repeats = 2", "repeats = 7", "repeats = 7 is more than the 5 trials left to repeat"),
-        ('group = ["content", "style"]', 'group = ["contents"]', "no factor 'contents'; did you mean 'content'?"),
+        (
+            'group = ["content", "style"]',
+            'group = ["contents"]',
+            "stage 'within': group: no factor 'contents'; did you mean 'content'?",
+        ),
         ("trials = 12", "trials = 500", "500"),
         ('name = "across"', 'name = "within"', "stage 'within' stands twice"),
         ("seed = 1", "seed = ", "study.toml: not valid TOML"),

@@ -144,6 +144,9 @@ def test_without_playwright_the_extra_is_named(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "playwright.async_api", None)
     with pytest.raises(MissingExtra, match=r"simulate --through-browser needs playwright: pip install '.*\[browser\]'"):
         browser.walk("http://127.0.0.1:9/", _idle(tmp_path), ["pass"])
+    with pytest.raises(MissingExtra, match="simulate --through-browser needs playwright"):
+        walk_folder(tmp_path / "study", 1)
+    assert not (tmp_path / "study" / "study.db").exists()
 
 
 @pytest.mark.browser

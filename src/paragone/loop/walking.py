@@ -73,8 +73,10 @@ def walk_folder(
     look = Observers(taste_sd=taste, careless=careless)
     benchmark = Benchmark.read(folder)
     truth = Scores.read(latent) if latent else latent_scores(with_criteria(benchmark, folder / "study.toml"), seed=seed)
+    from ..study.browser import require_playwright
     from ..study.rehearsal import walk_here, walk_there
 
+    require_playwright()
     if url is not None:
         told(f"answers go into the store of {url}; breaks are waited for, and gaps between sessions end the walk")
         walked = walk_there(folder, url, participants, truth, seed=seed, observers=look, speed=speed, told=told)

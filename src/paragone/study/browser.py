@@ -23,7 +23,7 @@ from .server.simulated import PASS
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
 
-__all__ = ["Walked", "chromium", "walk"]
+__all__ = ["Walked", "chromium", "require_playwright", "walk"]
 
 Rest = Callable[[float], Awaitable[bool]]
 """rest(seconds) -> whether so much time has passed on the server."""
@@ -90,14 +90,23 @@ def walk(
         Lost: a page did not do what it should.
         BadInput: the server serves another plan than the crowd's.
     """
-    try:
-        import playwright.async_api  # noqa: F401
-    except ImportError:
-        raise MissingExtra.library("simulate --through-browser", "playwright", "browser") from None
+    require_playwright()
     n_careless = round(careless * len(passes))
     flags = [crowd.shuffled(len(passes))[number] < n_careless for number in range(len(passes))]
     with ThreadPoolExecutor(1) as apart:  # the caller's thread may have an event loop of its own, as in a notebook
         return apart.submit(asyncio.run, _walk(address, crowd, passes, flags, speed, rest, told)).result()
+
+
+def require_playwright() -> None:
+    """Refuse to begin where no browser can be driven.
+
+    Raises:
+        MissingExtra: Playwright is not installed.
+    """
+    try:
+        import playwright.async_api  # noqa: F401
+    except ImportError:
+        raise MissingExtra.library("simulate --through-browser", "playwright", "browser") from None
 
 
 def chromium() -> str | None:
