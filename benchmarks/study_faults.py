@@ -7,8 +7,8 @@
 Servers, workers and PostgreSQL are real processes and are killed by SIGKILL. People are threads that answer at random over
 HTTP; a quarter of what they send is cut off, in the middle or before the answer is read, and sent again. At the end their
 journal is compared with the store, value by value: every answer that was acknowledged is there, once, as it was sent. A
-short form of each runs in the tests, where clocks that jump are tested too. The script ends with 1 where anything is
-otherwise.
+short form of each runs in the tests. Only the clock that jumps is that of a server in a thread of this process. The
+script ends with 1 where anything is otherwise.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ from study_rig import Database, Server, load_average, postgresql, small_disk, st
 from paragone.errors import BadInput, Lost
 from paragone.study.client import Walker
 from paragone.study.frozen import freeze
+from paragone.study.server.aside import served_aside
 from paragone.study.store import Store
 from paragone.study.store.tables import answer, lease
 
 _TO_THE_TRIALS = 7  # requests: entry, session, state, consent, device, instructions, begin
-PARTS = ("kills-sqlite", "kills-postgresql", "disk", "database", "two", "arrivals")
+PARTS = ("kills-sqlite", "kills-postgresql", "disk", "database", "two", "arrivals", "clock")
+_JUMPS = (0.5, -0.5, 60.0, -60.0, 3600.0, -3600.0, 400 * 86_400.0, -400 * 86_400.0)  # seconds
 _PAUSE = 0.2  # seconds of thought, so that the sheets last for a hundred kills
 Facts = dict[str, Any]
 
@@ -193,6 +195,28 @@ def _newest_tab_wins(ports: list[int], journal: Journal) -> int:
                     raise Broken("an older tab may still answer")
             tabs.append(tab)
     return replaced
+
+
+def clock_jumps(folder: Path, url: str, n: int = 100, *, clients: int = 8, seed: int = 3) -> Facts:
+    """Let the server's clock jump, forwards and back, by up to 400 days, while people answer.
+
+    Args:
+        folder: of the study.
+        url: of the store.
+        n: how often.
+        clients: people at the same time.
+        seed: of everything that is random.
+    """
+    rng = random.Random(seed)
+    with served_aside(folder, url) as here:
+        port = int(here.address.rstrip("/").rpartition(":")[2])
+        with Crowd([port], clients, seed=seed, pause=_PAUSE) as people:
+            for _ in range(n):
+                before = len(people.journal.acknowledged)
+                _until(lambda before=before: len(people.journal.acknowledged) > before + clients, "nobody answers")
+                here.clock.ahead += rng.choice(_JUMPS)
+            people.finish()
+    return {**_told(people, compared(people.journal, url, folder)), "jumps": n}
 
 
 def arrivals(
@@ -378,6 +402,11 @@ def scenarios(
         both = database.make()
         pair = [Server(folder, store_url=both), Server(folder, store_url=both)]
         yield "two servers, PostgreSQL", lambda: two_servers(pair[0], pair[1], folder, both)
+    if "clock" in parts:
+        folder = made("clock", sheets=1000, trials=24)
+        yield "clock jumps, SQLite", lambda: clock_jumps(folder, f"sqlite:///{folder / 'study.db'}")
+        beside = database.make()
+        yield "clock jumps, PostgreSQL", lambda: clock_jumps(folder, beside)
     if "arrivals" in parts:
         for sheets in (200, 150):
             folder = made(f"arrivals-{sheets}", sheets=sheets, trials=12, repeats=0, criteria=("overall",), contents=3)
