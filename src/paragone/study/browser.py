@@ -399,11 +399,18 @@ class _Visitor:
 
     async def _until(self, test: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """Wait until the page is as wanted, and return what can be seen of it."""
+        from playwright.async_api import Error
+
         late = asyncio.get_running_loop().time() + _PATIENCE
         look: dict[str, Any] = {}
         while asyncio.get_running_loop().time() < late:
-            look = await self.page.evaluate(_LOOK)
-            if test(look):
+            try:
+                look = await self.page.evaluate(_LOOK)
+            except Error as error:
+                if "context was destroyed" not in str(error):  # the page loads itself again
+                    raise
+                look = {"phase": "loading"}
+            if look["phase"] != "loading" and test(look):
                 return look
             if look["phase"] in ("error", "replaced"):
                 break
