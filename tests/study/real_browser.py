@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from paragone.study.browser import chromium
+from paragone.study.headless import chromium
 
 __all__ = ["needed", "wanted"]
 

@@ -73,7 +73,7 @@ def walk_folder(
     look = Observers(taste_sd=taste, careless=careless)
     benchmark = Benchmark.read(folder)
     truth = Scores.read(latent) if latent else latent_scores(with_criteria(benchmark, folder / "study.toml"), seed=seed)
-    from ..study.browser import require_playwright
+    from ..study.headless import require_playwright
     from ..study.rehearsal import walk_here, walk_there
 
     require_playwright()

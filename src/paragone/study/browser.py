@@ -10,20 +10,20 @@ from __future__ import annotations
 import asyncio
 import math
 import os
-import shutil
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import Lost, MissingExtra, NotFound
+from ..errors import Lost, NotFound
 from .crowd import Crowd, Member
+from .headless import chromium, require_playwright
 from .server.simulated import PASS
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
 
-__all__ = ["Walked", "chromium", "require_playwright", "walk"]
+__all__ = ["Walked", "walk"]
 
 Rest = Callable[[float], Awaitable[bool]]
 """rest(seconds) -> whether so much time has passed on the server."""
@@ -33,7 +33,6 @@ _PATIENCE = 60.0  # seconds for whatever a page does by itself
 _POLL = 0.01  # seconds
 _LEAST = 0.2  # seconds of thinking: a page takes no input sooner than 0.15 s after the pictures are painted
 _BLANK = 0.3  # seconds of grey between two trials
-_CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _KEYS = {"left": "1", "right": "2", "tie": "3"}
 _LOOK = """() => {
   const [body, main, find] = [document.body, document.querySelector("main"), (what) => document.querySelector(what)];
@@ -95,23 +94,6 @@ def walk(
     flags = [crowd.shuffled(len(passes))[number] < n_careless for number in range(len(passes))]
     with ThreadPoolExecutor(1) as apart:  # the caller's thread may have an event loop of its own, as in a notebook
         return apart.submit(asyncio.run, _walk(address, crowd, passes, flags, speed, rest, told)).result()
-
-
-def require_playwright() -> None:
-    """Refuse to begin where no browser can be driven.
-
-    Raises:
-        MissingExtra: Playwright is not installed.
-    """
-    try:
-        import playwright.async_api  # noqa: F401
-    except ImportError:
-        raise MissingExtra.library("simulate --through-browser", "playwright", "browser") from None
-
-
-def chromium() -> str | None:
-    """Return the path of a Chromium on this machine; None: Playwright looks for its own."""
-    return next((found for name in _CHROMIUM if (found := shutil.which(name))), None)
 
 
 async def _walk(
@@ -194,7 +176,7 @@ class _Visitor:
         if before is not None:
             await before.wait()
         await self.page.goto(self.entry)
-        look = await self._until(lambda look: look["phase"] != "loading")
+        look = await self._until(lambda _look: True)
         if look["phase"] == "consent":
             await self._sheet(look)
         seat = await self._sit()
@@ -207,7 +189,7 @@ class _Visitor:
     async def _phases(self) -> str:
         """Do what each phase asks for, until nothing more can be done; gives the last phase."""
         while True:
-            look = await self._until(lambda look: look["phase"] not in ("loading", "finish"))
+            look = await self._until(lambda look: look["phase"] != "finish")
             phase = look["phase"]
             if phase == "trial":
                 await self._trial()
@@ -398,7 +380,7 @@ class _Visitor:
         return seat
 
     async def _until(self, test: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Wait until the page is as wanted, and return what can be seen of it."""
+        """Wait until the page is there and as wanted, and return what can be seen of it."""
         from playwright.async_api import Error
 
         late = asyncio.get_running_loop().time() + _PATIENCE

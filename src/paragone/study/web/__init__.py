@@ -1,8 +1,8 @@
 """The participant's page: HTML, a style sheet and ES modules, which run in a browser as they lie here.
 
 Nothing is built. What goes over the line is `sent(name)`: the same file without its comments and the blanks that no
-browser needs, so that comments cost a participant nothing; `(x) =>` goes out as `x=>`, and
-constants that stand below each other as one statement.
+browser needs, so that comments cost a participant nothing; `(x) =>` goes out as `x=>`, and constants
+that stand below each other as one statement.
 """
 
 from __future__ import annotations
@@ -44,10 +44,7 @@ def sent(name: str) -> bytes:
     text = entry.read_text(encoding="utf-8")
     if kind == "js":
         text = _COMMENT.sub("", text)
-        for _ in range(text.count("const ")):  # each joins a line to the next
-            joined = _CONST.sub(_joined, text)
-            if joined == text:
-                break
+        while (joined := _CONST.sub(_joined, text)) != text:  # each time a line is joined to the next
             text = joined
         text = "".join(f"{_tight(line)}\n" for line in text.split("\n") if line.strip())
         text = _ENDS.sub("", text)
