@@ -16,11 +16,18 @@ class Styliser:
     name: str
     """The word users type, and the level of the factor 'method' that its results carry."""
     run: Callable[..., Any]
-    """run(content, style, *, seed) -> result; pictures are (h, w, 3) float32 sRGB in [0, 1], the result has the
-    content's size. Values slightly outside [0, 1] are clipped by `stylise`."""
+    """run(content, style, *, seed, ...) -> result; pictures are (h, w, 3) float32 sRGB in [0, 1], the result has the
+    content's size. Values slightly outside [0, 1] are clipped by `stylise`. Keyword arguments beyond `seed` are its
+    options: each has a type hint and a default."""
     summary: str
     """What the result looks like, in one line."""
     source: str
     """Authors, title, year and section of each published part."""
     strategy: str
     """What it takes from the style picture and how: 'colour', 'colour and texture', 'palette', ..."""
+    extra: str = ""
+    """The extra that it needs beyond scikit-image, '' for none."""
+    exact: bool = True
+    """The same picture to the last bit on every run and number of threads; False: within 1/255 (networks)."""
+    slow: bool = False
+    """Takes minutes rather than seconds a picture; its time is told before it starts."""
