@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from .. import __version__
-from ..errors import BadInput, MissingExtra
+from ..errors import BadInput
 from ..tables import whole_file, write_table
 from .agreed import agreement_section
 from .answer import answer_section
@@ -21,9 +17,9 @@ from .compared import graph_section
 from .index import Index, index_of
 from .material import Material
 from .methods import methods_section, provenance_section
+from .pages import page_of
 from .people import participants_section
 from .scored import scores_section
-from .svg import printable
 
 __all__ = ["report", "sections_of"]
 
@@ -85,36 +81,15 @@ def sections_of(index: Index) -> list[Section]:
 
 
 def _html(index: Index, sections: Sequence[Section]) -> str:
-    try:
-        import jinja2
-    except ImportError as error:
-        raise MissingExtra.library("a report", "jinja2", "report") from error
-    folder = resources.files(__package__) / "templates"
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
-        autoescape=True,
-        finalize=lambda value: (
-            printable(value) if type(value) is str else value
-        ),  # markup is a subclass: ours, as it is
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["kind"] = lambda block: type(block).__name__
-    script = (folder / "report.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    return environment.get_template("report.html.j2").render(
+    return page_of(
+        "report.html.j2",
+        script_name="report.js",
         title=index.material.title,
         badges=index.material.human_badges,
         banner=_SIMULATED if index.material.made_up else "",
         sections=sections,
         sources=index.thumbs.sources,
         number=index.number,
-        style=(folder / "report.css").read_text(encoding="utf-8"),
-        script=script,
-        script_digest=digest,
-        version=__version__,
     )
 
 

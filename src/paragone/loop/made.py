@@ -1,0 +1,134 @@
+"""The verbs that make a benchmark out of make.toml, and the contact sheet of any benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from ..benchmark import Benchmark
+from ..errors import UnknownName, WouldOverwrite
+from ..make.building import Built, Forecast, build, forecast
+from ..make.making import Making, read_making
+from ..make.prepared import prepare
+from ..report.contact import contact_page, contact_picture
+from ..tables import read_table
+from .reading import named
+
+__all__ = ["made_document", "outlook", "sheet_of", "stylised", "told_lines"]
+
+
+def stylised(
+    folder: Path,
+    *,
+    references: dict[str, str] | None = None,
+    methods: Sequence[str] = (),
+    again: bool = False,
+    jobs: int = 1,
+    quiet: bool = True,
+    say: Callable[[str], None] | None = None,
+) -> tuple[Built, list[Path]]:
+    """Make every cell of a folder's make.toml that is not there yet, the benchmark's tables and a contact sheet.
+
+    Args:
+        folder: holds make.toml.
+        references: factor -> folder of pictures to take instead of the one in make.toml.
+        methods: only these.
+        again: try also cells that were refused, invalid or of a wrong size.
+        jobs: worker processes.
+        quiet: show no progress.
+        say: is given a line before each method.
+
+    Returns:
+        What stands there, and the files written.
+
+    Raises:
+        WouldOverwrite: the folder holds a benchmark that did not come from make.toml.
+        NotFound, BadConfig, UnknownName, BadInput, TooFew, MissingExtra: as `build` and `read_making`.
+    """
+    making = _making(folder, references)
+    if (folder / "benchmark.toml").exists() and not (folder / "cells.csv").exists():
+        raise WouldOverwrite(
+            f"'{folder}' holds a benchmark that was not made from make.toml; name another folder", where=str(folder)
+        )
+    built = build(making, folder, methods=methods, again=again, jobs=jobs, quiet=quiet, say=say)
+    written = [folder / "benchmark.toml", folder / "cells.csv"]
+    if built.benchmark.items.height:
+        written += sheet_of(folder, quiet=quiet)
+    return built, written
+
+
+def outlook(folder: Path, *, references: dict[str, str] | None = None, quiet: bool = True) -> Forecast:
+    """Return what `stylised` would make, without making it; references are prepared.
+
+    Args:
+        folder, references, quiet: as for `stylised`.
+    """
+    making = _making(folder, references)
+    return forecast(making, folder, prepare(making, folder, quiet=quiet))
+
+
+def sheet_of(folder: Path, *, output: Path | None = None, quiet: bool = True) -> list[Path]:
+    """Write the contact sheet of a benchmark folder, as HTML and as PNG.
+
+    Args:
+        folder: a benchmark's; cells.csv, where there is one, says why a cell is empty.
+        output: the page; its PNG lies beside it; None: contact.html in the folder.
+        quiet: show no progress.
+    """
+    benchmark = Benchmark.read(folder)
+    cells = _cells(folder, benchmark)
+    page = output or folder / "contact.html"
+    return [
+        contact_page(benchmark, page, cells=cells, quiet=quiet),
+        *contact_picture(benchmark, page.with_suffix(".png"), cells=cells, quiet=quiet),
+    ]
+
+
+def made_document(built: Built, written: Sequence[Path]) -> dict[str, Any]:
+    """What `stylise --json` prints."""
+    bad = built.cells.filter(pl.col("status") != "ok")
+    return {
+        "items": built.benchmark.items.height,
+        "made": built.made,
+        "kept": built.kept,
+        "counts": built.counts.to_dicts(),
+        "cells": bad.select("item", "method", "status", "reason").to_dicts(),
+        "written": [str(path) for path in written],
+    }
+
+
+def told_lines(built: Built) -> list[str]:
+    """What a person is told after a run: what was made and kept, and the first reasons of cells that are not ok."""
+    lines = [f"{built.made} cells made, {built.kept} kept; {built.benchmark.items.height} items"]
+    bad = built.cells.filter(pl.col("status") != "ok")
+    grouped = bad.group_by("method", "status", "reason", maintain_order=True).agg(pl.len(), pl.col("item").first())
+    for method, status, reason, n, item in grouped.head(8).iter_rows():
+        lines.append(f"{method}: {n} {status.replace('_', ' ')}, for example {item}: {reason}")
+    if grouped.height > 8:
+        lines.append(f"and {grouped.height - 8} other reasons; cells.csv has all")
+    return lines
+
+
+def _making(folder: Path, references: dict[str, str] | None) -> Making:
+    path = folder / "make.toml"
+    with named(path):
+        making = read_making(path)
+    for factor, source in (references or {}).items():
+        if factor not in making.reference:
+            raise UnknownName.among(factor, making.reference, "reference in make.toml")
+        other = msgspec.structs.replace(making.reference[factor], folder=str(Path(source).resolve()))
+        making = msgspec.structs.replace(making, reference={**making.reference, factor: other})
+    return making
+
+
+def _cells(folder: Path, benchmark: Benchmark) -> pl.DataFrame | None:
+    path = folder / "cells.csv"
+    if not path.is_file():
+        return None
+    cells = read_table(path)
+    wanted = {"status", "reason", "method", *benchmark.factors} - {"broken_of"}
+    return cells if wanted <= set(cells.columns) else None

@@ -1,0 +1,290 @@
+"""The engine behind `stylise`: every method on every combination of references, resumable, every cell accounted for."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from .. import __version__
+from ..benchmark import Benchmark
+from ..errors import BadConfig, MissingExtra, ParagoneError, UnknownName
+from ..images import read_image
+from ..parallel import spread
+from ..tables import write_table
+from .cells import Job, Outcome, finished, land, record_of, seed_of
+from .demo import with_broken
+from .making import Making, StyliserMethod
+from .prepared import Prepared, prepare
+from .stylise import STYLISERS, Styliser, stylise
+
+__all__ = ["Built", "Forecast", "build", "forecast", "jobs_of"]
+
+_NAME = "results/{method}/{content}_stylized_{style}.png"
+_TRIED_AGAIN = ("failed", "missing")  # what a second run tries again unasked: the cause may be gone
+
+
+@dataclass(frozen=True)
+class Built:
+    """What stands in the folder after a run."""
+
+    benchmark: Benchmark
+    """Its items are the cells that are ok, and broken versions where they were asked for."""
+    cells: pl.DataFrame
+    """One row per expected cell: item, method, one column per factor, status, reason, image, width, height, seconds."""
+    made: int
+    """Cells that this run made, whatever became of them."""
+    kept: int
+    """Cells that were there already."""
+
+    @property
+    def counts(self) -> pl.DataFrame:
+        """One row per method, one column of counts per status that occurs."""
+        counted = self.cells.group_by("method", "status", maintain_order=True).len()
+        return counted.pivot(on="status", index="method", values="len").fill_null(0)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a run would do."""
+
+    frame: pl.DataFrame
+    """Columns method, kind, cells, done, seconds: CPU seconds a picture, null where nobody measured it yet."""
+
+    @property
+    def text(self) -> str:
+        """Plain lines for the terminal."""
+        lines = []
+        for row in self.frame.iter_rows(named=True):
+            left = row["cells"] - row["done"]
+            took = row["seconds"]
+            time_left = "" if took is None or not left else f", about {_spoken(took * left)} of CPU time"
+            lines.append(f"{row['method']} ({row['kind']}): {left} of {row['cells']} cells to make{time_left}")
+        return "\n".join(lines)
+
+
+def build(
+    making: Making,
+    folder: str | Path,
+    *,
+    beside: str | Path | None = None,
+    methods: Sequence[str] = (),
+    chosen: Mapping[str, tuple[str, ...]] | None = None,
+    again: bool = False,
+    jobs: int = 1,
+    quiet: bool = True,
+    say: Callable[[str], None] | None = None,
+) -> Built:
+    """Make every cell that is not there yet, and write the benchmark.
+
+    Cells are kept or made again by the digest of all that they depend on: the method's settings, the reference pictures,
+    the seed, the version. A run that was killed goes on where it was.
+
+    Args:
+        making: the record of make.toml.
+        folder: where references/, results/, cells.csv and the benchmark's tables go.
+        beside: where make.toml lies; None: `folder`.
+        methods: only these; the others keep what they have.
+        chosen: factor -> selected levels.
+        again: also try cells again whose picture was refused, invalid or of a wrong size.
+        jobs: worker processes; the pictures do not depend on it.
+        quiet: show no progress.
+        say: is given a line before work that takes minutes.
+
+    Raises:
+        BadConfig: there is no method or no reference.
+        UnknownName: a method that make.toml does not have.
+        BadInput, NotFound, TooFew: as `prepare`.
+        MissingExtra: a method needs a library that is not installed.
+    """
+    folder = Path(folder)
+    _possible(making, methods)
+    ready = prepare(making, folder, beside=Path(beside) if beside else None, chosen=chosen, quiet=quiet)
+    tried = _TRIED_AGAIN + (("refused", "invalid", "wrong_size", "ambiguous") if again else ())
+    made = kept = 0
+    every: list[Job] = []
+    for name, method in making.method.items():
+        work = jobs_of(making, name, ready, folder)
+        every += work
+        if methods and name not in methods:
+            continue
+        outstanding = [job for job in work if finished(job, again=tried) is None]
+        kept += len(work) - len(outstanding)
+        made += len(outstanding)
+        if outstanding:
+            if say is not None:
+                say(f"{name}: {len(outstanding)} of {len(work)} cells to make")
+            _run(name, method, outstanding, folder=folder, jobs=jobs, quiet=quiet)
+    cells = _cells(every, tuple(making.reference), folder)
+    write_table(cells, folder / "cells.csv")
+    benchmark = _benchmark(making, cells, ready, folder)
+    benchmark.write(folder)
+    return Built(benchmark, cells, made, kept)
+
+
+def forecast(making: Making, folder: str | Path, ready: Mapping[str, Sequence[Prepared]]) -> Forecast:
+    """Return what `build` would do: cells to make and, where a method was timed before, how long that takes.
+
+    Args:
+        making: the record of make.toml.
+        folder: the benchmark's folder.
+        ready: prepared references.
+    """
+    rows = []
+    for name, method in making.method.items():
+        work = jobs_of(making, name, ready, Path(folder))
+        done = [job for job in work if finished(job, again=_TRIED_AGAIN) is not None]
+        took = [record["seconds"] for job in work if (record := record_of(job.target)) and record.get("seconds")]
+        mean = sum(took) / len(took) if took else None
+        rows.append({"method": name, "kind": _kind(method), "cells": len(work), "done": len(done), "seconds": mean})
+    schema = {"method": pl.String, "kind": pl.String, "cells": pl.Int64, "done": pl.Int64, "seconds": pl.Float64}
+    return Forecast(pl.DataFrame(rows, schema=schema))
+
+
+def jobs_of(making: Making, name: str, ready: Mapping[str, Sequence[Prepared]], folder: Path) -> list[Job]:
+    """Return the cells of one method, in the references' order.
+
+    Args:
+        making: the record of make.toml.
+        name: the method.
+        ready: factor -> prepared references.
+        folder: the benchmark's folder.
+    """
+    method = making.method[name]
+    settings = msgspec.json.encode(method, order="deterministic").decode()
+    work = []
+    for cell in product(*ready.values()):
+        levels = {factor: prepared.level for factor, prepared in zip(ready, cell, strict=True)}
+        hints = _hints(making, levels)
+        seed = seed_of(making.seed, name, *levels.values())
+        depends = [__version__, settings, seed, json.dumps(hints, sort_keys=True), *(one.sha256 for one in cell)]
+        work.append(
+            Job(
+                method=name,
+                levels=levels,
+                inputs={factor: one.path for factor, one in zip(ready, cell, strict=True)},
+                target=folder / _target(name, list(levels.values())),
+                seed=seed,
+                key=f"{seed_of(*depends):016x}",
+                hints=hints,
+            )
+        )
+    return work
+
+
+def _possible(making: Making, methods: Iterable[str]) -> None:
+    if not making.method:
+        raise BadConfig("make.toml names no method; add a table such as [method.strokes]", where="method")
+    if "content" not in making.reference or "style" not in making.reference:
+        raise BadConfig(
+            "make.toml needs [reference.content] and [reference.style]: stylisers take both", where="reference"
+        )
+    for name in methods:
+        if name not in making.method:
+            raise UnknownName.among(name, making.method, "method in make.toml")
+
+
+def _hints(making: Making, levels: Mapping[str, str]) -> dict[str, str]:
+    manner = next((making.reference[f].manners[v] for f, v in levels.items() if v in making.reference[f].manners), "")
+    return {"manner": manner} if manner else {}
+
+
+def _target(method: str, levels: Sequence[str]) -> str:
+    if len(levels) == 2:
+        return _NAME.format(method=method, content=levels[0], style=levels[1])
+    return f"results/{method}/{'__'.join(levels)}.png"
+
+
+def _kind(method: Any) -> str:
+    return str(method.__struct_config__.tag)
+
+
+def _run(name: str, method: StyliserMethod, work: list[Job], *, folder: Path, jobs: int, quiet: bool) -> None:
+    """Make and land the cells of one method."""
+    chosen: Styliser = STYLISERS.get(method.styliser or name)
+    piece = partial(_styled, styliser=method.styliser or name, options=method.options, align=method.align)
+    del chosen, folder
+    spread(piece, work, jobs=jobs, label=name, quiet=quiet)
+
+
+def _styled(job: Job, *, styliser: str, options: Mapping[str, Any], align: str) -> str:
+    """Make one cell by a styliser and land it; its status."""
+    began = time.process_time()
+    try:
+        content, style = read_image(job.inputs["content"]), read_image(job.inputs["style"])
+        given = {**_taken(styliser, job.hints), **options}
+        outcome = Outcome(picture=stylise(content, style, styliser, seed=job.seed, options=given))
+    except MissingExtra:
+        raise
+    except ParagoneError as error:
+        outcome = Outcome(status="failed", reason=error.message)
+    took = time.process_time() - began
+    landed = land(
+        job, Outcome(status=outcome.status, reason=outcome.reason, picture=outcome.picture, seconds=took), align=align
+    )
+    return str(landed["status"])
+
+
+def _taken(styliser: str, hints: Mapping[str, str]) -> dict[str, str]:
+    """Those hints of the cards that the styliser has an option for."""
+    import inspect
+
+    known = inspect.signature(STYLISERS.get(styliser).run).parameters
+    return {name: value for name, value in hints.items() if name in known}
+
+
+def _cells(work: Sequence[Job], factors: tuple[str, ...], folder: Path) -> pl.DataFrame:
+    rows = []
+    for job in work:
+        record = record_of(job.target) or {"status": "missing", "reason": "not made yet"}
+        ok = record["status"] == "ok"
+        width, height = record.get("given") or (None, None)
+        rows.append(
+            {
+                "item": job.item,
+                "method": job.method,
+                **job.levels,
+                "status": record["status"],
+                "reason": record.get("reason", ""),
+                "image": job.target.relative_to(folder).as_posix() if ok else None,
+                "width": width,
+                "height": height,
+                "seconds": record.get("seconds"),
+            }
+        )
+    texts = dict.fromkeys(("item", "method", *factors, "status", "reason", "image"), pl.String)
+    return pl.DataFrame(rows, schema={**texts, "width": pl.Int64, "height": pl.Int64, "seconds": pl.Float64})
+
+
+def _benchmark(making: Making, cells: pl.DataFrame, ready: Mapping[str, Sequence[Prepared]], folder: Path) -> Benchmark:
+    factors = list(ready)
+    items = cells.filter(pl.col("status") == "ok").select("item", "image", "method", *factors)
+    references = [
+        {"factor": factor, "level": one.level, "image": one.path.relative_to(folder).as_posix()}
+        for factor, found in ready.items()
+        for one in found
+    ]
+    benchmark = Benchmark(
+        items,
+        pl.DataFrame(references, schema=dict.fromkeys(("factor", "level", "image"), pl.String)),
+        name=making.name,
+        criteria=making.criteria,
+        folder=folder,
+        description=making.description or f"{items.height} results of {items['method'].n_unique()} methods",
+        licence=making.licence,
+    )
+    return with_broken(benchmark, min(making.broken, items.height), seed=making.seed)
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
