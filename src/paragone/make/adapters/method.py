@@ -1,0 +1,17 @@
+"""`Method`: the keys that every `[method.<name>]` table may have, whatever makes the pictures."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ...settings import Settings
+
+__all__ = ["Method"]
+
+
+class Method(Settings, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
+    """Base of the records that a method's table becomes; the key `kind` says which."""
+
+    align: Literal["exact", "resize", "crop", "pad"] = "exact"
+    """What is done with a picture of another size than the content: exact: nothing, its status is wrong_size; resize:
+    both sides, which may stretch it; crop: the centre, then resized; pad: resized to fit, with grey borders."""
