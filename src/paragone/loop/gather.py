@@ -12,8 +12,9 @@ from ..benchmark import Benchmark
 from ..design import read_study
 from ..errors import NotFound
 from ..judgements import Ratings, Votes
+from ..make.cards import Cards, sentence
 from ..provenance import changed_inputs
-from ..report import Material, answers_of
+from ..report import Material, Shown, answers_of
 from ..scores import Agreement, Scores
 from ..study.methods_design import questions
 from ..tables import read_table
@@ -78,11 +79,28 @@ def gather(folder: Path, *, title: str | None = None) -> Material:
         consistency=_consistency(folder / "consistency.csv"),
         graph=graph_of(human) if human else None,
         benchmark=benchmark,
+        references=_references(folder, benchmark),
         answers=answers,
         provenance=[{"table": made.name, **made.made} for made in (human, *levels, *scores.values()) if made],
         notes=_stale(folder, human, levels, scores),
         simulated=simulated,
     )
+
+
+def _references(folder: Path, benchmark: Benchmark | None) -> list[Shown]:
+    """Reference pictures with the sentences of cards.csv, or of references/cards.csv, which `stylise` completes."""
+    if benchmark is None:
+        return []
+    cards: dict[tuple[str, str], str] = {}
+    for path in (folder / "cards.csv", folder / "references" / "cards.csv"):
+        if path.is_file():
+            with named(path):
+                read = Cards.read(path)
+            cards |= {(row["factor"], row["level"]): sentence(row) for row in read.frame.iter_rows(named=True)}
+    return [
+        Shown(factor, level, cards.get((factor, level), ""), benchmark.folder / image)
+        for factor, level, image in benchmark.references.select("factor", "level", "image").iter_rows()
+    ]
 
 
 def scores_in(folder: Path) -> dict[str, Scores]:

@@ -10,7 +10,7 @@ import msgspec
 import polars as pl
 
 from ..benchmark import Benchmark
-from ..errors import UnknownName, WouldOverwrite
+from ..errors import NotFound, UnknownName, WouldOverwrite
 from ..make.building import Built, Forecast, build, forecast
 from ..make.making import Making, read_making
 from ..make.prepared import prepare
@@ -115,6 +115,10 @@ def told_lines(built: Built) -> list[str]:
 
 def _making(folder: Path, references: dict[str, str] | None) -> Making:
     path = folder / "make.toml"
+    if not path.is_file():
+        raise NotFound(
+            f"no make.toml in '{folder}'; one to start from: paragone stylise --example > {path}", where=str(path)
+        )
     with named(path):
         making = read_making(path)
     for factor, source in (references or {}).items():

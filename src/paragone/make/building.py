@@ -20,6 +20,7 @@ from ..errors import BadConfig, MissingExtra, ParagoneError, UnknownName
 from ..images import read_image
 from ..parallel import spread
 from ..tables import write_table
+from .carded import cards_of, manners_of
 from .cells import Job, Outcome, finished, land, record_of, seed_of
 from .demo import with_broken
 from .making import Making, StyliserMethod
@@ -108,11 +109,13 @@ def build(
     folder = Path(folder)
     _possible(making, methods)
     ready = prepare(making, folder, beside=Path(beside) if beside else None, chosen=chosen, quiet=quiet)
+    cards = cards_of(making, folder, ready)
+    manners = manners_of(cards)
     tried = _TRIED_AGAIN + (("refused", "invalid", "wrong_size", "ambiguous") if again else ())
     made = kept = 0
     every: list[Job] = []
     for name, method in making.method.items():
-        work = jobs_of(making, name, ready, folder)
+        work = jobs_of(making, name, ready, folder, manners)
         every += work
         if methods and name not in methods:
             continue
@@ -125,6 +128,7 @@ def build(
             _run(name, method, outstanding, folder=folder, jobs=jobs, quiet=quiet)
     cells = _cells(every, tuple(making.reference), folder)
     write_table(cells, folder / "cells.csv")
+    cards.write(folder / "references" / "cards.csv")
     benchmark = _benchmark(making, cells, ready, folder)
     benchmark.write(folder)
     return Built(benchmark, cells, made, kept)
@@ -139,8 +143,9 @@ def forecast(making: Making, folder: str | Path, ready: Mapping[str, Sequence[Pr
         ready: prepared references.
     """
     rows = []
+    manners = manners_of(cards_of(making, Path(folder), ready))
     for name, method in making.method.items():
-        work = jobs_of(making, name, ready, Path(folder))
+        work = jobs_of(making, name, ready, Path(folder), manners)
         done = [job for job in work if finished(job, again=_TRIED_AGAIN) is not None]
         took = [record["seconds"] for job in work if (record := record_of(job.target)) and record.get("seconds")]
         mean = sum(took) / len(took) if took else None
@@ -149,7 +154,13 @@ def forecast(making: Making, folder: str | Path, ready: Mapping[str, Sequence[Pr
     return Forecast(pl.DataFrame(rows, schema=schema))
 
 
-def jobs_of(making: Making, name: str, ready: Mapping[str, Sequence[Prepared]], folder: Path) -> list[Job]:
+def jobs_of(
+    making: Making,
+    name: str,
+    ready: Mapping[str, Sequence[Prepared]],
+    folder: Path,
+    manners: Mapping[tuple[str, str], str],
+) -> list[Job]:
     """Return the cells of one method, in the references' order.
 
     Args:
@@ -157,13 +168,14 @@ def jobs_of(making: Making, name: str, ready: Mapping[str, Sequence[Prepared]], 
         name: the method.
         ready: factor -> prepared references.
         folder: the benchmark's folder.
+        manners: (factor, level) -> manner.
     """
     method = making.method[name]
     settings = msgspec.json.encode(method, order="deterministic").decode()
     work = []
     for cell in product(*ready.values()):
         levels = {factor: prepared.level for factor, prepared in zip(ready, cell, strict=True)}
-        hints = _hints(making, levels)
+        hints = {"manner": manner} if (manner := manners.get(("style", levels["style"]))) else {}
         seed = seed_of(making.seed, name, *levels.values())
         depends = [__version__, settings, seed, json.dumps(hints, sort_keys=True), *(one.sha256 for one in cell)]
         work.append(
@@ -190,11 +202,6 @@ def _possible(making: Making, methods: Iterable[str]) -> None:
     for name in methods:
         if name not in making.method:
             raise UnknownName.among(name, making.method, "method in make.toml")
-
-
-def _hints(making: Making, levels: Mapping[str, str]) -> dict[str, str]:
-    manner = next((making.reference[f].manners[v] for f, v in levels.items() if v in making.reference[f].manners), "")
-    return {"manner": manner} if manner else {}
 
 
 def _target(method: str, levels: Sequence[str]) -> str:

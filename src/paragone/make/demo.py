@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from itertools import product
@@ -20,6 +20,7 @@ from ..images import Picture, read_image, write_image
 from ..parallel import spread
 from ..settings import read_toml, write_toml
 from ..tables import whole_file
+from .cards import Cards, completed, shipped_cards
 from .new import new_benchmark
 from .stylise import STYLISERS, stylise
 
@@ -27,6 +28,7 @@ __all__ = ["broken_version", "demo_benchmark", "demo_pictures", "with_broken"]
 
 _CONTENTS = ("astronaut", "castle", "cat", "coffee")
 _STYLES = ("auvers_church", "cafe_terrace", "langlois_bridge")
+_METHODS = ("bristles", "kuwahara", "monge-kantorovich", "patches", "reinhard", "strokes", "superpixels", "xdog")
 _PATTERN = "results/{method}/{content}_stylized_{style}.png"
 
 
@@ -64,7 +66,7 @@ def demo_benchmark(
     Args:
         folder: where to; result pictures of the same seed and version that are there already are kept.
         contents, styles: names of shipped pictures.
-        methods: names of stylisers; None: all that the package has.
+        methods: names of stylisers; None: eight that need nothing beyond scikit-image.
         checks: results that also get a broken version for attention checks, >= 0.
         seed: of the stylisers that draw something at random, >= 0.
         jobs: worker processes; the pictures do not depend on it.
@@ -80,7 +82,7 @@ def demo_benchmark(
         MissingExtra: a styliser needs scikit-image, which is not installed.
     """
     folder = Path(folder)
-    names = sorted(STYLISERS.builtin) if methods is None else list(methods)
+    names = list(_METHODS if methods is None else methods)
     for name in names:
         STYLISERS.get(name)
     grid = [_Job(*cell) for cell in product(names, contents, styles)]
@@ -94,6 +96,7 @@ def demo_benchmark(
     _cleared(folder, seed)
     spread(partial(_made, folder=folder, seed=seed), grid, jobs=jobs, label="stylising", quiet=quiet)
     _copied(demo_pictures() / "README.md", folder / "PICTURES.md")
+    _cards(folder, {"content": contents, "style": styles}).write(folder / "cards.csv")
     found = new_benchmark(
         _PATTERN,
         folder=folder,
@@ -188,6 +191,19 @@ def _made(job: _Job, *, folder: Path, seed: int) -> None:
     content = read_image(folder / "contents" / f"{job.content}.jpg")
     style = read_image(folder / "styles" / f"{job.style}.jpg")
     write_image(stylise(content, style, job.method, seed=seed), path)
+
+
+def _cards(folder: Path, chosen: Mapping[str, Sequence[str]]) -> Cards:
+    """The cards of the chosen pictures, with what can be computed from them."""
+    frame = shipped_cards().frame.filter(
+        pl.any_horizontal(
+            (pl.col("factor") == factor) & pl.col("level").is_in(levels) for factor, levels in chosen.items()
+        )
+    )
+    pictures = {
+        (factor, level): folder / f"{factor}s" / f"{level}.jpg" for factor, levels in chosen.items() for level in levels
+    }
+    return completed(Cards(frame), pictures)
 
 
 def _cleared(folder: Path, seed: int) -> None:

@@ -8,8 +8,8 @@ Markdown or LaTeX for papers.
 
 from __future__ import annotations
 
-from .material import Answers, Material, answers_of
+from .material import Answers, Material, Shown, answers_of
 from .page import report
 from .tables import table_text
 
-__all__ = ["Answers", "Material", "answers_of", "report", "table_text"]
+__all__ = ["Answers", "Material", "Shown", "answers_of", "report", "table_text"]

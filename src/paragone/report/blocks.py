@@ -116,6 +116,9 @@ class Tile:
     """Id of its thumbnail."""
     text: str
     href: str = ""
+    """Where a click leads; empty: nowhere."""
+    source: str = ""
+    """The picture itself as a data URI, where it is no judged item; empty: the item's thumbnail."""
 
 
 @dataclass(frozen=True)

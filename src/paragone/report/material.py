@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -15,7 +16,7 @@ from ..scores import Agreement, Scores
 from ..screen import Screening
 from ..tables import Column, Schema, checked
 
-__all__ = ["COMPOSITION", "Answers", "Material", "answers_of"]
+__all__ = ["COMPOSITION", "Answers", "Material", "Shown", "answers_of"]
 
 COMPOSITION = Schema(
     "composition",
@@ -90,6 +91,16 @@ class Answers:
             object.__setattr__(self, "composition", checked(self.composition, COMPOSITION, where="composition"))
 
 
+class Shown(NamedTuple):
+    """A reference picture and what its card says."""
+
+    factor: str
+    level: str
+    said: str
+    """The card in one line; empty: it has none."""
+    picture: Path
+
+
 @dataclass(frozen=True, kw_only=True)
 class Material:
     """What a report is made of. A part that is None or empty becomes one sentence that says how to add it."""
@@ -116,6 +127,8 @@ class Material:
     """Facts about the graph of compared pairs: name -> value, or criterion -> such a mapping."""
     benchmark: Benchmark | None = None
     """Where pictures and factors of the items come from."""
+    references: Sequence[Shown] = ()
+    """Reference pictures with their cards, factor by factor."""
     answers: Answers | None = None
     provenance: Sequence[Mapping[str, Any]] = ()
     """One mapping per table that went in: table, verb, method, version, date, inputs with their SHA-256."""

@@ -19,6 +19,7 @@ from .material import Material
 from .methods import methods_section, provenance_section
 from .pages import page_of
 from .people import participants_section
+from .referenced import references_sections
 from .scored import scores_section
 
 __all__ = ["report", "sections_of"]
@@ -73,6 +74,7 @@ def sections_of(index: Index) -> list[Section]:
         answer_section(index),
         scores_section(index),
         agreement_section(index),
+        *references_sections(index),
         participants_section(index),
         graph_section(index),
         methods_section(index),

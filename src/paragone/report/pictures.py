@@ -12,7 +12,7 @@ from PIL import Image, ImageOps
 
 from ..benchmark import Benchmark
 
-__all__ = ["MOST_BYTES", "MOST_PICTURES", "SIDE", "Thumbnails", "thumbnails"]
+__all__ = ["MOST_BYTES", "MOST_PICTURES", "SIDE", "Thumbnails", "thumbnail_source", "thumbnails"]
 
 SIDE = 160
 """Longest side of a thumbnail in pixels."""
@@ -62,8 +62,18 @@ def thumbnails(benchmark: Benchmark | None, items: Sequence[str]) -> Thumbnails:
             unreadable.append(item)
             continue
         used += len(data)
-        sources[item] = "data:image/jpeg;base64," + base64.b64encode(data).decode("ascii")
+        sources[item] = _uri(data)
     return Thumbnails(sources, tuple(unreadable), left_out)
+
+
+def thumbnail_source(path: Path) -> str:
+    """Return a picture file's thumbnail as a data URI; empty where it cannot be read."""
+    data = _small(path)
+    return "" if data is None else _uri(data)
+
+
+def _uri(data: bytes) -> str:
+    return "data:image/jpeg;base64," + base64.b64encode(data).decode("ascii")
 
 
 def _small(path: Path) -> bytes | None:
