@@ -6,6 +6,7 @@ gives every cell its outcome as soon as it is known. None of them writes a pictu
 
 from __future__ import annotations
 
+from .edits import HttpMethod, http_outcomes
 from .folder import FolderMethod, LayoutRate, detect_layout, folder_outcomes, read_folder
 from .layouts import LAYOUTS, Layout
 from .method import Method
@@ -15,10 +16,12 @@ __all__ = [
     "LAYOUTS",
     "FolderMethod",
     "FolderReading",
+    "HttpMethod",
     "Layout",
     "LayoutRate",
     "Method",
     "detect_layout",
     "folder_outcomes",
+    "http_outcomes",
     "read_folder",
 ]

@@ -85,12 +85,13 @@ class Reader:
                 continue
             subject = "/".join(components[-length:])
             for levels in readings(subject, parts, self.known, padded=self.layout.padded):
-                against = against or self._against(levels)
-                if not against:
+                contradiction = self._against(levels)
+                against = against or contradiction
+                if not contradiction:
                     made, why = self._completed(levels, path)
                     cells |= made
                     reason = reason or why
-        if against:
+        if against and not cells and not reason:
             return set(), against, True
         inside = {cell for cell in cells if cell in self.known.cells}
         if cells and not inside:
