@@ -171,10 +171,12 @@ def sentence(card: Mapping[str, Any]) -> str:
         card: columns of `CARDS`, missing ones read as null; what is not known is left out.
 
     Returns:
-        Artist (or title, or level), kind, colour, detail; region, century; marks and difficulty where they are said.
+        Artist of a style, title of anything else (or what of both is known, or the level); kind, colour, detail; region,
+        century; marks and difficulty where they are said.
         Computed levels are followed by '(computed)'.
     """
-    name = card.get("artist") or card.get("title") or card.get("level") or "unnamed"
+    first = ("artist", "title", "level") if card.get("factor") == "style" else ("title", "artist", "level")
+    name = next((card[word] for word in first if card.get(word)), "unnamed")
     computed = set((card.get("computed") or "").split())
     look = [str(card["category"])] if card.get("category") else []
     look += [

@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import polars as pl
-from PIL import Image
 
 from ..errors import BadInput, NotFound
 from ..images.files import ENDINGS, MAX_BYTES
 from .cards import CARDS, Cards
+from .pool import longer_side
 
 __all__ = ["LONGER_SIDE", "PHOTOGRAPHS", "Photograph", "cards_of", "recognised"]
 
@@ -68,9 +68,9 @@ PHOTOGRAPHS: Mapping[str, Photograph] = MappingProxyType(
     }
 )
 """Name -> photograph. Names, photographers and MD5s are facts recorded by the pystiche authors (pystiche/papers,
-pystiche_papers/data/nprgeneral.py, commit 12f06372836512b55a5ec0a67f72ef437a494b8c) for the set of Mould and Rosin, "Developing
-and applying a benchmark for evaluating image stylization", Computers & Graphics 67, 2017. They record its licence as unknown; the authors
-of the set say that it permits distribution of modified versions. Kinds are ours."""
+pystiche_papers/data/nprgeneral.py, commit 12f06372836512b55a5ec0a67f72ef437a494b8c) for the set of Mould and Rosin,
+Computers & Graphics, 2017, doi 10.1016/j.cag.2017.05.025. They record its licence as unknown; the authors of the set say
+that it permits distribution of modified versions. Kinds are ours."""
 
 _ALIASES = {"rim": "rimlighting", "tomato": "tomatoes"}
 _BY_MD5 = {photograph.md5: name for name, photograph in PHOTOGRAPHS.items()}
@@ -114,7 +114,7 @@ def recognised(folder: str | Path) -> pl.DataFrame:
         if name is None:
             continue
         exact = digest in _BY_MD5
-        longer = _longer_side(path)
+        longer = longer_side(path)
         rows.append(
             {
                 "image": path.relative_to(folder).as_posix(),
@@ -182,12 +182,3 @@ def _md5(path: Path) -> str:
         return hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})", where=str(path)) from error
-
-
-def _longer_side(path: Path) -> int | None:
-    """From the header alone; EXIF turns do not change it."""
-    try:
-        with Image.open(path) as opened:
-            return max(opened.size)
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
+from PIL import Image
 
 from ..errors import BadInput, NotFound
 from ..images import read_image
@@ -16,7 +17,7 @@ from ..parallel import spread
 from .cards import CARDS, Cards, with_levels
 from .properties import PROPERTIES, SIDE, picture_properties
 
-__all__ = ["Pool", "named_pictures", "picture_pool"]
+__all__ = ["Pool", "longer_side", "named_pictures", "picture_pool"]
 
 _OWN = ("picture", "image", "order", "nearest", "distance", "longer_side", *PROPERTIES)
 
@@ -44,7 +45,7 @@ def picture_pool(
 
     Args:
         folder: where pictures lie.
-        cards: what is known of them; None: cards.csv in the folder if it is there.
+        cards: what is known of them; None: cards.csv in the folder or the one above, if there.
         factor: whose cards are meant.
         side: working size of the properties, pixels of the longer side, >= 16. Levels of colour and detail that a card
             does not say are computed only at the usual one, for which their bounds are set.
@@ -58,8 +59,9 @@ def picture_pool(
     """
     found = named_pictures(folder)
     measured = spread(partial(_measured, side=side), list(found.values()), jobs=jobs, label="measuring", quiet=quiet)
-    if cards is None and (folder / "cards.csv").exists():
-        cards = Cards.read(folder)
+    if cards is None:
+        beside = [place for place in (folder / "cards.csv", folder.resolve().parent / "cards.csv") if place.exists()]
+        cards = Cards.read(beside[0]) if beside else None
     known = cards if cards is not None else Cards(pl.DataFrame(schema=dict.fromkeys(CARDS.names, pl.String)))
     clash = sorted(set(known.frame.columns) & set(_OWN))
     if clash:
@@ -113,6 +115,15 @@ def named_pictures(folder: Path) -> dict[str, Path]:
     if not found:
         raise BadInput(f"no picture in '{folder}'; pictures end in {', '.join(ENDINGS)}", where=str(folder))
     return dict(sorted(found.items()))
+
+
+def longer_side(path: Path) -> int | None:
+    """Give the longer side of a picture file in pixels, from its header alone; None: no readable picture."""
+    try:
+        with Image.open(path) as opened:
+            return max(opened.size)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
 
 
 def _measured(path: Path, *, side: int) -> Mapping[str, float]:

@@ -98,8 +98,8 @@ def select(
         number: how many to pick, >= 1.
         how: 'k-centre' (no picture is far from its nearest pick; takes extremes), 'facility' (every picture resembles a
             pick; takes typical ones), 'log-det' (picks are unlike each other).
-        cards: what is known of the pictures; None: cards.csv in the folder if there, else no cards. Colour and detail
-            that a card does not say are computed.
+        cards: what is known of the pictures; None: cards.csv in the folder or the one above, else no cards.
+            Colour and detail that a card does not say are computed.
         factor: which cards are meant, and what the picks will be: 'content', 'style'.
         quotas: column of the cards -> level -> how many, exactly. Levels that are not named share what is left of
             `number`; where nothing is left they are not picked.

@@ -5,10 +5,11 @@ Everything takes weights (replicates x items, counts of a bootstrap), so that on
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
-from scipy.stats import norm, t
+from scipy.special import ndtr, ndtri, stdtrit
 
 from paragone.errors import BadInput, TooFew
 
@@ -149,7 +150,7 @@ def _from_normal(z: Floats, mass: Floats) -> float:
 
 def _integral(at: Floats) -> Floats:
     """The integral of the normal distribution function up to `at`."""
-    made: Floats = at * norm.cdf(at) + norm.pdf(at)
+    made: Floats = at * ndtr(at) + np.exp(-0.5 * at * at) / math.sqrt(2.0 * math.pi)
     return made
 
 
@@ -178,8 +179,8 @@ def small_sample_level(level: float, n: int) -> float:
         raise BadInput(f"interval level {level} is not between 0 and 1; 0.95 is usual")
     if n < 2:
         raise TooFew(f"{n} unit cannot be resampled; two or more are needed")
-    reach = np.sqrt(n / (n - 1)) * t.ppf(0.5 + level / 2.0, n - 1)
-    return float(1.0 - 2.0 * norm.sf(reach))
+    reach = np.sqrt(n / (n - 1)) * stdtrit(n - 1, 0.5 + level / 2.0)
+    return float(1.0 - 2.0 * ndtr(-reach))
 
 
 def _checked(values: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
