@@ -11,7 +11,7 @@ import pytest
 from scipy import linalg
 
 from paragone.errors import BadInput, TooFew
-from paragone.features import Moments, frechet_distance, kid, moments_distance
+from paragone.features import Moments, frechet_distance, kid, kid_replicates, moments_distance
 
 
 def test_the_written_out_cases(shared: Callable[[str], Path]) -> None:
@@ -66,9 +66,11 @@ def test_a_weight_of_two_counts_a_vector_twice_but_never_pairs_it_with_itself() 
     own = (b @ b.T / 3 + 1) ** 3
     other = (own.sum() - np.trace(own)) / 20
     between = (w @ (a @ b.T / 3 + 1) ** 3 @ v) / 30
-    assert kid(a, b, weights=(w, v)) == pytest.approx(within + other - 2 * between, rel=1e-12)
-    assert kid(a, b, weights=(np.ones(6), v)) == pytest.approx(kid(a, b), rel=1e-12)
-    assert np.isnan(kid(a, b, weights=(np.array([6.0, 0, 0, 0, 0, 0]), v)))
+    rows = np.array([w, np.ones(6), [6.0, 0, 0, 0, 0, 0]])
+    got = kid_replicates(a, b, rows, np.tile(v, (3, 1)))
+    assert got[0] == pytest.approx(within + other - 2 * between, rel=1e-12)
+    assert got[1] == pytest.approx(kid(a, b), rel=1e-12)
+    assert np.isnan(got[2])
 
 
 def test_sets_that_cannot_be_compared_are_refused() -> None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import BadInput, TooFew
 
-__all__ = ["Moments", "frechet_distance", "kid", "moments", "moments_distance"]
+__all__ = ["Moments", "frechet_distance", "kid", "kid_replicates", "moments", "moments_distance"]
 
 Floats = NDArray[np.float64]
 
@@ -77,18 +77,15 @@ def frechet_distance(first: ArrayLike, second: ArrayLike) -> float:
     return moments_distance(moments(one), moments(other))
 
 
-def kid(first: ArrayLike, second: ArrayLike, *, weights: tuple[ArrayLike, ArrayLike] | None = None) -> float:
+def kid(first: ArrayLike, second: ArrayLike) -> float:
     """Give the unbiased kernel distance with k(x, y) = (x . y / d + 1)^3, over all vectors of both sets.
 
     Args:
         first: (n, d), n >= 2.
         second: (m, d), m >= 2.
-        weights: how often each vector counts, (n,) and (m,), for resampling; a vector is never paired with its own
-            copies. None: once each.
 
     Returns:
-        Expectation 0 for two sets of one law, so it may lie below 0; not divided by anything, not times 1000. NaN
-        where the weights leave a set with fewer than two vectors.
+        Expectation 0 for two sets of one law, so it may lie below 0; not divided by anything, not times 1000.
 
     Raises:
         TooFew: a set of fewer than two vectors.
@@ -99,19 +96,41 @@ def kid(first: ArrayLike, second: ArrayLike, *, weights: tuple[ArrayLike, ArrayL
         Gretton et al., "A kernel two-sample test", JMLR 13, 2012, equation 3.
     """
     one, other = _two(first, second)
+    return float(kid_replicates(one, other, np.ones((1, len(one))), np.ones((1, len(other))))[0])
+
+
+def kid_replicates(first: ArrayLike, second: ArrayLike, weights: ArrayLike, other_weights: ArrayLike) -> Floats:
+    """Give `kid` of resampled sets, where each vector counts as often as a row of weights says.
+
+    A vector is never paired with its own copies, so that a resample does not look closer together than it is.
+
+    Args:
+        first: (n, d), n >= 2.
+        second: (m, d), m >= 2.
+        weights: (r, n) counts >= 0 of the first set's vectors.
+        other_weights: (r, m) counts >= 0 of the second's.
+
+    Returns:
+        (r,); NaN where a row leaves a set with fewer than two different vectors.
+
+    Raises:
+        As `kid`.
+    """
+    one, other = _two(first, second)
     d = one.shape[1]
-    w, v = (np.ones(len(one)), np.ones(len(other))) if weights is None else map(np.asarray, weights)
+    w, v = (np.asarray(counts, dtype=np.float64) for counts in (weights, other_weights))
     within = [_within((a @ a.T / d + 1.0) ** 3, u) for a, u in ((one, w), (other, v))]
-    between = w @ ((one @ other.T / d + 1.0) ** 3) @ v / (w.sum() * v.sum())
-    return float(within[0] + within[1] - 2.0 * between)
+    between = ((w @ (one @ other.T / d + 1.0) ** 3) * v).sum(axis=1) / (w.sum(axis=1) * v.sum(axis=1))
+    replicates: Floats = within[0] + within[1] - 2.0 * between
+    return replicates
 
 
-def _within(kernel: Floats, weight: Floats) -> float:
-    """Mean of the kernel over pairs of different vectors."""
-    pairs = weight.sum() ** 2 - (weight**2).sum()
-    if pairs <= 0:
-        return float("nan")
-    return float((weight @ kernel @ weight - weight**2 @ np.diag(kernel)) / pairs)
+def _within(kernel: Floats, weights: Floats) -> Floats:
+    """Mean of the kernel over pairs of different vectors, for each row of weights."""
+    pairs = weights.sum(axis=1) ** 2 - (weights**2).sum(axis=1)
+    total = ((weights @ kernel) * weights).sum(axis=1) - weights**2 @ np.diag(kernel)
+    mean: Floats = np.divide(total, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+    return mean
 
 
 def _checked(vectors: ArrayLike) -> Floats:
