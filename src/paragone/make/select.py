@@ -63,7 +63,7 @@ class Selection:
     side: int
     """Longer side in pixels at which properties were measured."""
     radius: float
-    """Radius of 'share within radius', in standard deviations: half of the pool lies nearer to a random pick."""
+    """Radius of 'share within radius', in standard deviations: half of what random picks leave lies within it."""
     seed: int
     notes: tuple[str, ...] = ()
     """What a reader must know, one line each."""
@@ -288,7 +288,9 @@ def _ranges(table: pl.DataFrame, using: Sequence[str], picked: Ints, drawn: Ints
 def _measures(values: Floats, points: Floats, picked: Ints, drawn: Ints) -> tuple[pl.DataFrame, float]:
     """The measures of the picks beside those of random picks, and the radius of 'share within radius'."""
     away = np.stack([nearest_distance(points, row) for row in drawn])
-    radius = float(np.median(away))
+    left = np.ones(away.shape, dtype=bool)
+    np.put_along_axis(left, drawn, False, axis=1)
+    radius = float(np.median(away[left])) if left.any() else 0.0
 
     def of(row: Ints) -> list[float]:
         distance = nearest_distance(points, row)

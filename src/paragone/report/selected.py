@@ -1,0 +1,351 @@
+"""`selection_page`: which references were picked from a pool, and how well they cover it, as one page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import polars as pl
+
+from . import spreads
+from .blocks import Block, Cell, Head, Plate, Plates, Prose, Row, Section, Strip, Table, Terms, Tile
+from .digits import count, decimals_for, fixed, joined
+from .leaf import leaf_path, thumbnails_of, write_leaf
+from .svg import Spot
+
+__all__ = ["Selected", "selection_page"]
+
+_PAIRS = (("colourfulness", "busyness"), ("light", "contrast"), ("hue_spread", "edges"), ("gradient", "si"))
+_MOST_ROWS = 400
+_RULES = {
+    "k-centre": "no picture of the pool is far from its nearest pick, so extremes are taken",
+    "facility": "every picture of the pool resembles some pick, so typical ones are taken",
+    "log-det": "the picks are as unlike each other as can be",
+}
+
+
+class Selected(Protocol):
+    """What the page reads of a selection; `make.select` gives it."""
+
+    @property
+    def picked(self) -> pl.DataFrame:
+        """One row per pick: order, picture, image, why, fixed, gain, covers, card."""
+        ...
+
+    @property
+    def pool(self) -> pl.DataFrame:
+        """One row per picture: picture, image, order, nearest, distance, card columns and properties."""
+        ...
+
+    @property
+    def ranges(self) -> pl.DataFrame:
+        """One row per property: property, unit, pool_low, pool_high, low, high, share, gap, random_share."""
+        ...
+
+    @property
+    def measures(self) -> pl.DataFrame:
+        """One row per measure: measure, better, value, random_low, random_median, random_high, beaten."""
+        ...
+
+    @property
+    def counts(self) -> pl.DataFrame:
+        """One row per level with a quota or balance: factor, level, wanted, picked, there."""
+        ...
+
+    @property
+    def folder(self) -> Path:
+        """Where the pool's pictures lie."""
+        ...
+
+    @property
+    def factor(self) -> str:
+        """What the picks will be."""
+        ...
+
+    @property
+    def how(self) -> str:
+        """Name of the rule."""
+        ...
+
+    @property
+    def side(self) -> int:
+        """Working size in pixels."""
+        ...
+
+    @property
+    def radius(self) -> float:
+        """Radius of the share within it."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        ...
+
+
+def selection_page(selection: Selected, path: str | Path, *, title: str = "") -> Path:
+    """Write a page with the picked pictures, what they cover, and the pool they come from.
+
+    Args:
+        selection: what was picked.
+        path: the page, ending in .html; or a folder, in which it is called selected.html.
+        title: of the page; empty: made from the selection.
+
+    Returns:
+        Where the page lies; `figures/` with every figure as SVG and CSV, and tables as CSV, lie beside it.
+
+    Raises:
+        BadInput: the path has an ending that is not .html.
+        MissingExtra: matplotlib or jinja2 is not installed.
+    """
+    path = leaf_path(path, "selected.html")
+    ordered = selection.pool.sort("order", "picture", nulls_last=True)
+    sources = thumbnails_of({row["picture"]: selection.folder / row["image"] for row in ordered.iter_rows(named=True)})
+    ids = {name: f"p{place}" for place, name in enumerate(ordered["picture"])}
+    listed = ordered.head(_MOST_ROWS)
+    shown = frozenset(listed["picture"])
+    sections = [
+        _picks(selection, sources, ids),
+        _coverage(selection),
+        _scatters(selection, sources, ids, shown),
+        _everything(selection, listed, sources, ids),
+        _how(selection),
+    ]
+    words = title or f"{count(selection.picked.height, selection.factor)} chosen from {selection.pool.height} pictures"
+    return write_leaf(path, sections, title=words, sources=sources)
+
+
+def _picks(selection: Selected, sources: Mapping[str, str], ids: Mapping[str, str]) -> Section:
+    decimals = decimals_for([], selection.picked["gain"].to_list())
+    tiles, plain = [], []
+    for row in selection.picked.iter_rows(named=True):
+        gain = "" if row["gain"] is None else f" ({fixed(row['gain'], decimals)})"
+        text = (
+            f"{row['order']}. {row['card'].removesuffix('.')}. Why: {row['why']}{gain}; "
+            f"stands for {count(row['covers'], 'picture')}."
+        )
+        if row["picture"] in sources:
+            tiles.append(Tile(row["picture"], ids[row["picture"]], text, f"#{ids[row['picture']]}"))
+        else:
+            plain.append(f"{row['picture']}: {text}")
+    measures = {row["measure"]: row for row in selection.measures.iter_rows(named=True)}
+    spanned, away = measures["mean range covered"], measures["largest distance"]
+    lead = (
+        f"{selection.picked.height} of {selection.pool.height} pictures. They span {fixed(100 * spanned['value'], 0)} % of "
+        f"the pool's range on average over its properties (random picks {fixed(100 * spanned['random_median'], 0)} %); no "
+        f"picture is farther than {fixed(away['value'], 1)} standard deviations from a pick (random "
+        f"{fixed(away['random_median'], 1)})."
+        if spanned["value"] is not None
+        else f"{selection.picked.height} of {selection.pool.height} pictures, which do not differ in any property."
+    )
+    blocks: list[Block] = [Prose(lead, "lead"), Strip("In the order of picking", tiles)]
+    blocks += [Prose(text) for text in plain]
+    return Section("picked", "Picked", blocks)
+
+
+def _coverage(selection: Selected) -> Section:
+    blocks: list[Block] = []
+    frames = []
+    for row in selection.ranges.iter_rows(named=True):
+        length = row["pool_high"] - row["pool_low"]
+        if length > 0:
+            frames.append(
+                selection.pool.select(
+                    pl.lit(row["property"]).alias("property"),
+                    pl.lit(row["share"], dtype=pl.Float64).alias("share"),
+                    pl.lit(row["random_share"], dtype=pl.Float64).alias("random_share"),
+                    "picture",
+                    "order",
+                    place=(pl.col(row["property"]) - row["pool_low"]) / length,
+                )
+            )
+    if frames:
+        frame = pl.concat(frames)
+        drawing = spreads.ranges(frame, name="selected-ranges", alt="Range of each property that the picks span")
+        caption = (
+            f"Ticks: all {selection.pool.height} pictures; points and bar: the picks. Right: share of the pool's range."
+        )
+        blocks.append(Plates([Plate("selected-ranges", "Covered range", caption, frame, drawing)]))
+    blocks.append(_measures(selection))
+    blocks.append(_ranges(selection))
+    if selection.counts.height:
+        blocks.append(_counts(selection))
+    return Section("coverage", "Coverage", blocks)
+
+
+def _measures(selection: Selected) -> Table:
+    rows = []
+    for row in selection.measures.iter_rows(named=True):
+        decimals = decimals_for([(row["random_high"] or 0) - (row["random_low"] or 0)], [row["value"]])
+        usual = Cell(
+            fixed(row["random_median"], decimals),
+            f"[{fixed(row['random_low'], decimals)}, {fixed(row['random_high'], decimals)}]",
+            sort=row["random_median"],
+        )
+        rows.append(
+            Row(
+                [
+                    Cell(f"{row['measure']}, {row['better']} is better"),
+                    Cell(fixed(row["value"], decimals), sort=row["value"]),
+                    usual,
+                    Cell(f"{fixed(100 * row['beaten'], 0)} %", sort=row["beaten"]),
+                ]
+            )
+        )
+    caption = (
+        "The picks against random ones that keep the same fixed pictures and meet the same quotas. Distances are in "
+        f"standard deviations of the pool; the radius is {fixed(selection.radius, 2)}: half of the pictures that random "
+        "picks leave lie within it."
+    )
+    heads = [
+        Head("Measure", kind="text"),
+        Head("Picks"),
+        Head("Random", "median, 95 % of them"),
+        Head("Better than", "share of random picks, ties half"),
+    ]
+    return Table(caption, heads, rows, csv="figures/selected-measures.csv", frame=selection.measures)
+
+
+def _ranges(selection: Selected) -> Table:
+    rows = []
+    for row in selection.ranges.iter_rows(named=True):
+        decimals = decimals_for([], [row["pool_low"], row["pool_high"]])
+        rows.append(
+            Row(
+                [
+                    Cell(row["property"].replace("_", " ")),
+                    Cell(row["unit"]),
+                    Cell(f"{fixed(row['pool_low'], decimals)} to {fixed(row['pool_high'], decimals)}"),
+                    Cell(f"{fixed(row['low'], decimals)} to {fixed(row['high'], decimals)}"),
+                    *(
+                        Cell("\N{EN DASH}" if row[word] is None else f"{fixed(100 * row[word], 0)} %", sort=row[word])
+                        for word in ("share", "gap")
+                    ),
+                ]
+            )
+        )
+    heads = [
+        Head("Property", kind="text"),
+        Head("Unit", kind="text"),
+        Head("Pool"),
+        Head("Picks"),
+        Head("Spanned", "of the pool's range"),
+        Head("Largest gap", "stretch without a pick"),
+    ]
+    caption = f"Covered range per property, n = {selection.pool.height} pictures"
+    return Table(caption, heads, rows, csv="figures/selected-covered.csv", frame=selection.ranges)
+
+
+def _counts(selection: Selected) -> Table:
+    rows = [
+        Row(
+            [
+                Cell(row["factor"]),
+                Cell(row["level"] if row["level"] is not None else "not said"),
+                Cell("\N{EN DASH}" if row["wanted"] is None else str(row["wanted"]), sort=row["wanted"]),
+                Cell(str(row["picked"]), sort=row["picked"]),
+                Cell(str(row["there"]), sort=row["there"]),
+            ]
+        )
+        for row in selection.counts.iter_rows(named=True)
+    ]
+    heads = [
+        Head("Factor", kind="text"),
+        Head("Level", kind="text"),
+        Head("Quota"),
+        Head("Picked"),
+        Head("In the pool"),
+    ]
+    return Table("Quotas and balance", heads, rows, csv="figures/selected-counts.csv", frame=selection.counts)
+
+
+def _scatters(
+    selection: Selected, sources: Mapping[str, str], ids: Mapping[str, str], shown: frozenset[str]
+) -> Section:
+    units = dict(selection.ranges.select("property", "unit").iter_rows())
+    spots = {}
+    for row in selection.pool.iter_rows(named=True):
+        name, there = row["picture"], row["picture"] in shown
+        told = f"picked as number {row['order']}" if row["order"] else f"nearest pick {row['nearest']}"
+        spots[name] = Spot(
+            f"{name}: {told}", f"#{ids[name]}" if there else "", ids[name] if there and name in sources else ""
+        )
+    plates = []
+    for across, up in _pairs(list(units)):
+        frame = selection.pool.select("picture", "order", x=across, y=up)
+        name = f"selected-{across}-{up}".replace("_", "-")
+        words = [f"{word.replace('_', ' ')} ({units[word]})" for word in (across, up)]
+        alt = f"The pool by {across} and {up}, with the picks marked"
+        drawing = spreads.pool_scatter(frame, name=name, alt=alt, x=words[0], y=words[1], spots=spots)
+        heading = f"{across} and {up}".replace("_", " ")
+        plates.append(Plate(name, heading, f"n = {count(frame.height, 'picture')}.", frame, drawing))
+    return Section("pool", "The pool", [Prose("Point at a picture's point to see it.", "small"), Plates(plates)])
+
+
+def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Which properties share a plot: the usual pairs, then what is left, each with the next (or the first)."""
+    pairs = [pair for pair in _PAIRS if pair[0] in names and pair[1] in names]
+    left = [name for name in names if not any(name in pair for pair in pairs)]
+    pairs += list(zip(left[::2], left[1::2], strict=False))
+    if len(left) % 2 and len(names) > 1:
+        pairs.append((left[-1], next(name for name in names if name != left[-1])))
+    return pairs
+
+
+def _everything(
+    selection: Selected, listed: pl.DataFrame, sources: Mapping[str, str], ids: Mapping[str, str]
+) -> Section:
+    properties = selection.ranges["property"].to_list()
+    decimals = {name: decimals_for([], selection.pool[name].to_list()) for name in properties}
+    facts = [name for name in ("category", "colour", "detail", "region", "century") if _known(listed, name)]
+    rows = []
+    for row in listed.iter_rows(named=True):
+        picture = ids[row["picture"]] if row["picture"] in sources else ""
+        computed = (row.get("computed") or "").split()
+        rows.append(
+            Row(
+                [
+                    Cell(row["picture"], picture=picture),
+                    Cell("\N{EN DASH}" if row["order"] is None else str(row["order"]), sort=row["order"]),
+                    *(
+                        Cell("" if row[name] is None else f"{row[name]}{'*' if name in computed else ''}")
+                        for name in facts
+                    ),
+                    *(Cell(fixed(row[name], decimals[name]), sort=row[name]) for name in properties),
+                    Cell(fixed(row["distance"], 2), sort=row["distance"]),
+                ],
+                id="" if picture else ids[row["picture"]],
+            )
+        )
+    heads = [
+        Head("Picture", kind="text"),
+        Head("Pick"),
+        *(Head(name.capitalize(), kind="text") for name in facts),
+        *(Head(name.replace("_", " ").capitalize()) for name in properties),
+        Head("Distance", "from its pick"),
+    ]
+    starred = " An asterisk marks a level that was computed from the picture." if facts else ""
+    caption = f"{count(listed.height, 'picture')} of {selection.pool.height}, picks first.{starred}"
+    table = Table(caption, heads, rows, csv="figures/selected-pool.csv", frame=selection.pool)
+    return Section("pictures", "Every picture", [table])
+
+
+def _known(frame: pl.DataFrame, name: str) -> bool:
+    return name in frame.columns and frame[name].null_count() < frame.height
+
+
+def _how(selection: Selected) -> Section:
+    by_hand = selection.picked.filter(pl.col("fixed"))["picture"].to_list()
+    text = f"Rule: {selection.how}: {_RULES.get(selection.how, 'a rule of its own')}. Properties were measured at a longer "
+    text += f"side of {selection.side} pixels and standardised over the pool."
+    if by_hand:
+        text += f" Kept by hand: {joined(by_hand)}."
+    entries: list[tuple[str, str]] = [
+        ("light, contrast", "mean and standard deviation of the luma"),
+        ("colourfulness, hue spread", "strength of the colours, and how far their hues disagree"),
+        ("si, gradient, edges", "spread and mean of the edge strength, share of pixels on thin edges"),
+        ("busyness", "share of the picture filled with fine structure"),
+    ]
+    blocks: list[Block] = [Prose(text), *(Prose(f"{note}.") for note in selection.notes), Terms(entries)]
+    return Section("how", "How it was chosen", blocks)
