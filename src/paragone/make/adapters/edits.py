@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -75,6 +75,16 @@ class HttpMethod(Method, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     """Cap on what all runs together may cost, in the same currency; left out: none. Needs `price_per_request`."""
     max_requests: int | None = None
     """Cap on the requests of one run; left out: none."""
+
+    idle: ClassVar[tuple[str, ...]] = (
+        "key_env",
+        "timeout_s",
+        "tries",
+        "concurrency",
+        "price_per_request",
+        "max_cost",
+        "max_requests",
+    )
 
 
 def http_outcomes(

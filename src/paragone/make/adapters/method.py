@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
+
+import msgspec
 
 from ...settings import Settings
 
@@ -15,3 +17,10 @@ class Method(Settings, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
     align: Literal["exact", "resize", "crop", "pad"] = "exact"
     """What is done with a picture of another size than the content: exact: nothing, its status is wrong_size; resize:
     both sides, which may stretch it; crop: the centre, then resized; pad: resized to fit, with grey borders."""
+
+    idle: ClassVar[tuple[str, ...]] = ()
+    """Keys on which no picture depends: patience, prices, logs."""
+
+    def bearing(self) -> dict[str, Any]:
+        """Return the settings on which a picture depends; a change of any other is no reason to make it again."""
+        return {key: value for key, value in msgspec.to_builtins(self).items() if key not in self.idle}
