@@ -15,8 +15,9 @@ import numpy as np
 import polars as pl
 
 from ..errors import BadConfig, BadInput, UnknownName
-from ..stats.coverage import Pick, facility_location, k_centre, log_det, standardised
+from ..stats.coverage import Pick, facility_location, k_centre, log_det
 from ..stats.covered import covered_ranges, covered_share, nearest_distance, random_picks
+from ..stats.points import standardised
 from ..stats.quotas import Quotas, Room, single_faults
 from ..stats.statistic import Floats, Ints
 from .cards import CARDS, Cards, sentence

@@ -12,6 +12,7 @@ import polars as pl
 from . import charts, spreads
 from .blocks import Block, Cell, Head, Plate, Plates, Prose, Row, Section, Strip, Table, Terms, Tile
 from .digits import count, decimals_for, fixed, joined, with_interval
+from .index import slug
 from .leaf import leaf_path, thumbnails_of, write_leaf
 
 __all__ = ["Compared", "natural_page"]
@@ -94,13 +95,15 @@ def natural_page(comparison: Compared, path: str | Path, *, title: str = "Genera
         title: of the page.
 
     Returns:
-        Where the page lies; `figures/` with every figure as SVG and CSV, and tables as CSV, lie beside it.
+        Where the page lies; `figures/` with every figure as SVG and CSV and the tables as CSV, all named after the page, is
+        beside it, so that several pages may share a folder.
 
     Raises:
         BadInput: the path has an ending that is not .html.
         MissingExtra: matplotlib or jinja2 is not installed.
     """
     path = leaf_path(path, "natural.html")
+    stem = slug(path.stem)
     attributes = comparison.table["attribute"].unique(maintain_order=True).to_list()
     pictures = comparison.pictures.with_columns(key=pl.concat_str([pl.col("origin"), pl.lit(": "), pl.col("picture")]))
     ends = _ends(pictures, [name for name in ("blur", "si") if name in attributes])
@@ -111,11 +114,11 @@ def natural_page(comparison: Compared, path: str | Path, *, title: str = "Genera
     ids = {key: f"p{place}" for place, key in enumerate(order)}
     sections = [
         _answer(comparison, attributes),
-        _panels(comparison, attributes, pictures),
-        _differences(comparison, attributes),
-        _per_generator(comparison),
+        _panels(comparison, attributes, pictures, stem),
+        _differences(comparison, attributes, stem),
+        _per_generator(comparison, stem),
         _examples(ends, pictures, sources, ids),
-        _everything(pictures, attributes, order, sources, ids),
+        _everything(pictures, attributes, order, sources, ids, stem),
         _how(comparison),
     ]
     return write_leaf(path, [part for part in sections if part.blocks], title=title, sources=sources)
@@ -163,12 +166,12 @@ def _row(comparison: Compared, attribute: str, statistic: str) -> dict[str, Any]
     return rows.row(0, named=True)
 
 
-def _panels(comparison: Compared, attributes: list[str], pictures: pl.DataFrame) -> Section:
+def _panels(comparison: Compared, attributes: list[str], pictures: pl.DataFrame, stem: str) -> Section:
     plates = []
     for attribute in attributes:
         row = _row(comparison, attribute, "wasserstein")
         frame, marks = _bins(pictures, attribute)
-        name = f"natural-{attribute}"
+        name = f"{stem}-{attribute}"
         axis = _LONG.get(attribute, attribute) + (f" ({row['unit']})" if row["unit"] else "")
         alt = f"Distributions of {attribute} of natural and generated pictures"
         drawing = spreads.densities(frame, name=name, alt=alt, axis=axis, marks=marks)
@@ -201,7 +204,7 @@ def _bins(pictures: pl.DataFrame, attribute: str) -> tuple[pl.DataFrame, Mapping
     return frame, {origin: float(values.mean()) for origin, values in sets.items()}
 
 
-def _differences(comparison: Compared, attributes: list[str]) -> Section:
+def _differences(comparison: Compared, attributes: list[str], stem: str) -> Section:
     statistics = comparison.table["statistic"].unique(maintain_order=True).to_list()
     verdicts = {
         row["attribute"]: row["verdict"]
@@ -226,7 +229,7 @@ def _differences(comparison: Compared, attributes: list[str]) -> Section:
         f"All generators together, n = {one['n_generated']} generated and {one['n_natural']} natural pictures; "
         f"{100 * comparison.level:g} % intervals. A distance whose interval begins at 0 is no larger than chance gives."
     )
-    table = Table(caption, heads, rows, csv="figures/natural-statistics.csv", frame=comparison.table)
+    table = Table(caption, heads, rows, csv=f"figures/{stem}-statistics.csv", frame=comparison.table)
     return Section("differences", "Differences", [table])
 
 
@@ -246,7 +249,7 @@ def _cell(row: Mapping[str, Any], decimals: int | None = None) -> Cell:
     return Cell(fixed(row["value"], decimals), interval, sort=row["value"])
 
 
-def _per_generator(comparison: Compared) -> Section:
+def _per_generator(comparison: Compared, stem: str) -> Section:
     claims = comparison.claims.drop_nulls("generator")
     if not claims.height:
         return Section("generators", "Each generator")
@@ -265,7 +268,7 @@ def _per_generator(comparison: Compared) -> Section:
             rank_high=pl.lit(None, dtype=pl.Int64),
         )
         unit = _row(comparison, attribute, "wasserstein")["unit"]
-        name = f"natural-generators-{attribute}"
+        name = f"{stem}-generators-{attribute}"
         axis = f"mean {_NAMES.get(attribute, attribute)}, generated minus natural" + (f" ({unit})" if unit else "")
         drawing = charts.intervals(frame, name=name, alt=f"{claim}, by generator", axis=axis, origin=0.0)
         heading = f"{claim[0].upper()}{claim[1:]}?"
@@ -281,7 +284,7 @@ def _per_generator(comparison: Compared) -> Section:
         Head("Verdict", kind="text"),
     ]
     table = Table(
-        "Claims, each generator alone", heads, rows, csv="figures/natural-claims.csv", frame=comparison.claims
+        "Claims, each generator alone", heads, rows, csv=f"figures/{stem}-claims.csv", frame=comparison.claims
     )
     return Section("generators", "Each generator", [Plates(plates), table])
 
@@ -321,7 +324,12 @@ def _examples(
 
 
 def _everything(
-    pictures: pl.DataFrame, attributes: list[str], order: list[str], sources: Mapping[str, str], ids: Mapping[str, str]
+    pictures: pl.DataFrame,
+    attributes: list[str],
+    order: list[str],
+    sources: Mapping[str, str],
+    ids: Mapping[str, str],
+    stem: str,
 ) -> Section:
     held = {row["key"]: row for row in pictures.iter_rows(named=True)}
     decimals = {name: decimals_for([], pictures[name].to_list()) for name in attributes}
@@ -335,7 +343,7 @@ def _everything(
     heads = [Head("Picture", kind="text"), Head("Generator", kind="text")]
     heads += [Head(_NAMES.get(name, name)) for name in attributes]
     caption = f"{count(len(order), 'picture')} of {pictures.height}"
-    table = Table(caption, heads, rows, csv="figures/natural-pictures.csv", frame=pictures.drop("key", "image"))
+    table = Table(caption, heads, rows, csv=f"figures/{stem}-pictures.csv", frame=pictures.drop("key", "image"))
     return Section("pictures", "Every picture", [table])
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from . import spreads
 from .blocks import Block, Cell, Head, Plate, Plates, Prose, Row, Section, Strip, Table, Terms, Tile
 from .digits import count, decimals_for, fixed, joined
+from .index import slug
 from .leaf import leaf_path, thumbnails_of, write_leaf
 from .svg import Spot
 
@@ -93,13 +94,15 @@ def selection_page(selection: Selected, path: str | Path, *, title: str = "") ->
         title: of the page; empty: made from the selection.
 
     Returns:
-        Where the page lies; `figures/` with every figure as SVG and CSV, and tables as CSV, lie beside it.
+        Where the page lies; `figures/` with every figure as SVG and CSV and the tables as CSV, all named after the page, is
+        beside it, so that several pages may share a folder.
 
     Raises:
         BadInput: the path has an ending that is not .html.
         MissingExtra: matplotlib or jinja2 is not installed.
     """
     path = leaf_path(path, "selected.html")
+    stem = slug(path.stem)
     ordered = selection.pool.sort("order", "picture", nulls_last=True)
     sources = thumbnails_of({row["picture"]: selection.folder / row["image"] for row in ordered.iter_rows(named=True)})
     ids = {name: f"p{place}" for place, name in enumerate(ordered["picture"])}
@@ -107,9 +110,9 @@ def selection_page(selection: Selected, path: str | Path, *, title: str = "") ->
     shown = frozenset(listed["picture"])
     sections = [
         _picks(selection, sources, ids),
-        _coverage(selection),
-        _scatters(selection, sources, ids, shown),
-        _everything(selection, listed, sources, ids),
+        _coverage(selection, stem),
+        _scatters(selection, sources, ids, shown, stem),
+        _everything(selection, listed, sources, ids, stem),
         _how(selection),
     ]
     words = title or f"{count(selection.picked.height, selection.factor)} chosen from {selection.pool.height} pictures"
@@ -144,7 +147,7 @@ def _picks(selection: Selected, sources: Mapping[str, str], ids: Mapping[str, st
     return Section("picked", "Picked", blocks)
 
 
-def _coverage(selection: Selected) -> Section:
+def _coverage(selection: Selected, stem: str) -> Section:
     blocks: list[Block] = []
     frames = []
     for row in selection.ranges.iter_rows(named=True):
@@ -161,20 +164,20 @@ def _coverage(selection: Selected) -> Section:
                 )
             )
     if frames:
-        frame = pl.concat(frames)
-        drawing = spreads.ranges(frame, name="selected-ranges", alt="Range of each property that the picks span")
+        frame, name = pl.concat(frames), f"{stem}-ranges"
+        drawing = spreads.ranges(frame, name=name, alt="Range of each property that the picks span")
         caption = (
             f"Ticks: all {selection.pool.height} pictures; points and bar: the picks. Right: share of the pool's range."
         )
-        blocks.append(Plates([Plate("selected-ranges", "Covered range", caption, frame, drawing)]))
-    blocks.append(_measures(selection))
-    blocks.append(_ranges(selection))
+        blocks.append(Plates([Plate(name, "Covered range", caption, frame, drawing)]))
+    blocks.append(_measures(selection, stem))
+    blocks.append(_ranges(selection, stem))
     if selection.counts.height:
-        blocks.append(_counts(selection))
+        blocks.append(_counts(selection, stem))
     return Section("coverage", "Coverage", blocks)
 
 
-def _measures(selection: Selected) -> Table:
+def _measures(selection: Selected, stem: str) -> Table:
     rows = []
     for row in selection.measures.iter_rows(named=True):
         decimals = decimals_for([(row["random_high"] or 0) - (row["random_low"] or 0)], [row["value"]])
@@ -204,10 +207,10 @@ def _measures(selection: Selected) -> Table:
         Head("Random", "median, 95 % of them"),
         Head("Better than", "share of random picks, ties half"),
     ]
-    return Table(caption, heads, rows, csv="figures/selected-measures.csv", frame=selection.measures)
+    return Table(caption, heads, rows, csv=f"figures/{stem}-measures.csv", frame=selection.measures)
 
 
-def _ranges(selection: Selected) -> Table:
+def _ranges(selection: Selected, stem: str) -> Table:
     rows = []
     for row in selection.ranges.iter_rows(named=True):
         decimals = decimals_for([], [row["pool_low"], row["pool_high"]])
@@ -234,10 +237,10 @@ def _ranges(selection: Selected) -> Table:
         Head("Largest gap", "stretch without a pick"),
     ]
     caption = f"Covered range per property, n = {selection.pool.height} pictures"
-    return Table(caption, heads, rows, csv="figures/selected-covered.csv", frame=selection.ranges)
+    return Table(caption, heads, rows, csv=f"figures/{stem}-covered.csv", frame=selection.ranges)
 
 
-def _counts(selection: Selected) -> Table:
+def _counts(selection: Selected, stem: str) -> Table:
     rows = [
         Row(
             [
@@ -257,11 +260,11 @@ def _counts(selection: Selected) -> Table:
         Head("Picked"),
         Head("In the pool"),
     ]
-    return Table("Quotas and balance", heads, rows, csv="figures/selected-counts.csv", frame=selection.counts)
+    return Table("Quotas and balance", heads, rows, csv=f"figures/{stem}-counts.csv", frame=selection.counts)
 
 
 def _scatters(
-    selection: Selected, sources: Mapping[str, str], ids: Mapping[str, str], shown: frozenset[str]
+    selection: Selected, sources: Mapping[str, str], ids: Mapping[str, str], shown: frozenset[str], stem: str
 ) -> Section:
     units = dict(selection.ranges.select("property", "unit").iter_rows())
     spots = {}
@@ -274,7 +277,7 @@ def _scatters(
     plates = []
     for across, up in _pairs(list(units)):
         frame = selection.pool.select("picture", "order", x=across, y=up)
-        name = f"selected-{across}-{up}".replace("_", "-")
+        name = f"{stem}-{across}-{up}".replace("_", "-")
         words = [f"{word.replace('_', ' ')} ({units[word]})" for word in (across, up)]
         alt = f"The pool by {across} and {up}, with the picks marked"
         drawing = spreads.pool_scatter(frame, name=name, alt=alt, x=words[0], y=words[1], spots=spots)
@@ -294,7 +297,7 @@ def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _everything(
-    selection: Selected, listed: pl.DataFrame, sources: Mapping[str, str], ids: Mapping[str, str]
+    selection: Selected, listed: pl.DataFrame, sources: Mapping[str, str], ids: Mapping[str, str], stem: str
 ) -> Section:
     properties = selection.ranges["property"].to_list()
     decimals = {name: decimals_for([], selection.pool[name].to_list()) for name in properties}
@@ -327,7 +330,7 @@ def _everything(
     ]
     starred = " An asterisk marks a level that was computed from the picture." if facts else ""
     caption = f"{count(listed.height, 'picture')} of {selection.pool.height}, picks first.{starred}"
-    table = Table(caption, heads, rows, csv="figures/selected-pool.csv", frame=selection.pool)
+    table = Table(caption, heads, rows, csv=f"figures/{stem}-pool.csv", frame=selection.pool)
     return Section("pictures", "Every picture", [table])
 
 

@@ -8,6 +8,7 @@ the picks are still the greedy ones among what is allowed, and the guarantees we
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -16,10 +17,11 @@ from numpy.typing import ArrayLike
 
 from paragone.errors import BadInput
 
+from .points import as_points, kernel_width, squared_distances
 from .quotas import Quotas, Room
 from .statistic import Floats, Ints
 
-__all__ = ["Pick", "as_points", "facility_location", "k_centre", "kernel_width", "log_det", "standardised"]
+__all__ = ["Pick", "facility_location", "k_centre", "log_det"]
 
 _NEVER = "the quotas cannot be met together by any pick from this pool"
 _ROWS = 512  # candidates looked at together: bounds memory
@@ -154,7 +156,7 @@ def log_det(
     """Pick points that are unlike each other: the largest log det(I + K / noise) of the picks' RBF kernel K.
 
     K_ij = exp(-|x_i - x_j|^2 / (2 width^2)). A pick's gain is log(1 + v / noise), v what the picks before leave of its
-    variance in a Gaussian process with that kernel.
+    variance in a Gaussian process with that kernel. The first pick, for which all are equal, is the most typical point.
 
     Args:
         points: as in `k_centre`, as are number, quotas, fixed and balance.
@@ -184,71 +186,10 @@ def log_det(
     return Pick(picked, gain, float(gain.sum()))
 
 
-def standardised(points: ArrayLike) -> Floats:
-    """Give each column mean 0 and standard deviation 1 over the pool; a column that never changes becomes 0.
-
-    Args:
-        points: (n, p) numbers.
-
-    Raises:
-        BadInput: another shape, or a number that is missing or infinite.
-    """
-    x = as_points(points)
-    centred = x - x.mean(axis=0)
-    spread = centred.std(axis=0)
-    flat = spread <= 1e-12 * np.abs(x).max(axis=0)
-    scaled: Floats = np.where(flat, 0.0, centred / np.where(flat, 1.0, spread))
-    return scaled
-
-
-def kernel_width(points: ArrayLike, *, most: int = 1000, seed: int = 0) -> float:
-    """Give the median distance between two different points; 1 where all points are the same.
-
-    Args:
-        points: (n, p) coordinates.
-        most: of a larger pool so many points are drawn.
-        seed: of that draw.
-
-    Raises:
-        BadInput: as for `standardised`.
-    """
-    x = as_points(points)
-    if len(x) > most:
-        x = x[np.sort(np.random.default_rng(seed).permutation(len(x))[:most])]
-    apart = np.sqrt(_squares(x, x))[np.triu_indices(len(x), 1)]
-    apart = apart[apart > 0]
-    return float(np.median(apart)) if len(apart) else 1.0
-
-
-def as_points(points: ArrayLike) -> Floats:
-    """Give (n, p) finite float64 coordinates, or say what is wrong.
-
-    Args:
-        points: (n, p) with n, p >= 1.
-
-    Raises:
-        BadInput: another shape, or a number that is missing or infinite.
-    """
-    x = np.asarray(points, dtype=np.float64)
-    if x.ndim != 2 or 0 in x.shape:
-        raise BadInput(f"points must have shape (items, properties), both at least 1, not {x.shape}")
-    if not np.isfinite(x).all():
-        raise BadInput("points hold numbers that are missing or infinite; leave those items out")
-    return x
-
-
 def _checked_width(x: Floats, width: float | None) -> float:
     if width is not None and not width > 0:
         raise BadInput(f"kernel width is {width}; it must be above 0")
     return kernel_width(x) if width is None else width
-
-
-def _squares(a: Floats, b: Floats) -> Floats:
-    """(len(a), len(b)) squared distances, exactly 0 between equal points."""
-    made: Floats = np.zeros((len(a), len(b)))
-    for column in range(a.shape[1]):
-        made += np.square(a[:, None, column] - b[None, :, column])
-    return made
 
 
 def _central(x: Floats, number: int, quotas: Quotas | None, starts: int) -> list[tuple[int, ...]]:
@@ -271,7 +212,7 @@ class _Farthest:
     def bounds(self, candidates: Ints) -> Floats:
         if np.isinf(self.nearest[0]):  # nothing is picked: the centre of the pool
             parts = range(0, len(candidates), _ROWS)
-            worst = [_squares(self.x[candidates[k : k + _ROWS]], self.x).max(axis=1) for k in parts]
+            worst = [squared_distances(self.x[candidates[k : k + _ROWS]], self.x).max(axis=1) for k in parts]
             central: Floats = -np.sqrt(np.concatenate(worst))
             return central
         return self.nearest[candidates]
@@ -281,7 +222,7 @@ class _Farthest:
 
     def take(self, index: int) -> float:
         gain = float(self.nearest[index])
-        self.nearest = np.minimum(self.nearest, np.sqrt(_squares(self.x, self.x[index : index + 1])[:, 0]))
+        self.nearest = np.minimum(self.nearest, np.sqrt(squared_distances(self.x, self.x[index : index + 1])[:, 0]))
         return gain if np.isfinite(gain) else float("nan")
 
 
@@ -295,7 +236,7 @@ class _Likeness:
         self.evaluated = 0
 
     def _likeness(self, indices: Ints) -> Floats:
-        made: Floats = np.exp(-_squares(self.x[indices], self.x) / (2.0 * self.width**2))
+        made: Floats = np.exp(-squared_distances(self.x[indices], self.x) / (2.0 * self.width**2))
         return made
 
     def bounds(self, candidates: Ints) -> Floats:
@@ -327,6 +268,8 @@ class _Volume:
         self.rows: Floats = np.zeros((0, len(x)))
 
     def bounds(self, candidates: Ints) -> Floats:
+        if not len(self.rows):  # every first pick has the same variance: the most typical point begins
+            return _Likeness(self.x, self.width).bounds(candidates)
         made: Floats = np.log(np.maximum(self.rest[candidates], 1.0))  # below 1 is rounding: what is left is >= 0
         return made
 
@@ -334,8 +277,9 @@ class _Volume:
         return float(self.bounds(np.array([index]))[0])
 
     def take(self, index: int) -> float:
-        gain, pivot = self.merit(index), np.sqrt(max(self.rest[index], 1.0))
-        row = np.exp(-_squares(self.x[index : index + 1], self.x)[0] / (2.0 * self.width**2)) / self.noise
+        left = max(float(self.rest[index]), 1.0)
+        gain, pivot = math.log(left), math.sqrt(left)
+        row = np.exp(-squared_distances(self.x[index : index + 1], self.x)[0] / (2.0 * self.width**2)) / self.noise
         row[index] += 1.0
         row = (row - self.rows[:, index] @ self.rows) / pivot
         self.rows = np.vstack([self.rows, row])

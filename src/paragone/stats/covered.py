@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from paragone.errors import BadInput
 
-from .coverage import as_points
+from .points import as_points
 from .quotas import Quotas, Room
 from .statistic import Floats, Ints
 
