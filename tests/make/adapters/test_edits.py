@@ -145,7 +145,7 @@ def test_no_more_than_so_many_are_asked_at_once(jobs_of: Jobs) -> None:
     import time
 
     def slow() -> Said:
-        time.sleep(0.05)
+        time.sleep(0.15)
         return good()
 
     jobs = jobs_of()

@@ -296,7 +296,9 @@ def test_case_counts_unless_told_otherwise(root: Path, jobs_of: Jobs) -> None:
 def test_names_that_differ_only_in_case_are_told(root: Path, jobs_of: Jobs) -> None:
     _touch(root, "cat_stylized_wave.png", "Cat_stylized_wave.png")
     read = read_folder(FolderMethod(root="ready", layout="content_stylized_style"), jobs_of(), folder=root.parent)
-    assert "same but for case" in read.text
+    assert "files that are the same but for case or accents' spelling: Cat_stylized_wave.png and cat_st" in read.text
+    read = read_folder(FolderMethod(root="ready", layout="pair"), jobs_of(contents=("cat", "Cat")), folder=root.parent)
+    assert "levels of content that are the same but for case or accents' spelling: Cat and cat" in read.text
     with pytest.raises(BadConfig, match="would both be read from 'cat'"):
         _read(root, jobs_of(contents=("cat", "Cat")), "content_stylized_style", fold_case=True)
 
@@ -433,3 +435,28 @@ def test_the_reading_is_told_in_a_few_lines(root: Path, jobs_of: Jobs) -> None:
 def test_unknown_keys_of_the_table_are_refused() -> None:
     with pytest.raises(msgspec.ValidationError, match="unknown field `rot`"):
         msgspec.convert({"kind": "folder", "root": "x", "rot": 1}, FolderMethod)
+
+
+def test_a_name_that_is_no_text_is_skipped(root: Path, jobs_of: Jobs) -> None:
+    import os
+
+    _touch(root, "cat_stylized_wave.png")
+    try:
+        (root / os.fsdecode(b"caf\xe9_stylized_wave.png")).write_bytes(b"")
+    except OSError:
+        pytest.skip("this file system refuses names that are no UTF-8")
+    read = read_folder(FolderMethod(root="ready", layout="content_stylized_style"), jobs_of(), folder=root.parent)
+    assert list(read.skipped.values()) == ["names that are no UTF-8"]
+    assert read.text.encode()
+
+
+def test_a_link_to_a_picture_is_read_and_a_linked_folder_is_not_entered(
+    root: Path, jobs_of: Jobs, paint: Paint
+) -> None:
+    paint(root.parent / "store" / "cat_stylized_wave.png", 3)
+    (root / "cat_stylized_spring.png").symlink_to(root.parent / "store" / "cat_stylized_wave.png")
+    (root / "all").symlink_to(root.parent / "store")
+    (root / "all2").symlink_to(root)
+    jobs = jobs_of()
+    read = read_folder(FolderMethod(root="ready", layout="content_stylized_style"), jobs, folder=root.parent)
+    assert read.found == {("cat", "spring"): "cat_stylized_spring.png"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import datetime
 import json
 import os
 import re
@@ -220,6 +221,7 @@ def _one(settings: HttpMethod, job: Job, remote: Remote, before: float) -> tuple
     facts: dict[str, Any] = {
         "request": {"url": f"{remote.base_url}/images/edits", **asked},
         "response": _told(answer, remote),
+        "asked": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "tries": answer.tries,
         "model": settings.model,
         **_kept(before + answer.cost),

@@ -83,7 +83,7 @@ def read_folder(settings: FolderMethod, jobs: Sequence[Job], *, folder: Path) ->
     if not root.is_dir():
         raise NotFound.path(root, "folder")
     pictures, skipped = pictures_in(root)
-    notes = case_notes(pictures)
+    notes = case_notes(pictures, known)
     if layout is None:
         read = read_manifest(root / settings.manifest, known, fixed=settings.fixed)
         there = {plain(path): path for path in pictures}
@@ -162,6 +162,11 @@ def folder_outcomes(
             would read it. Also as `read_folder`.
     """
     del quiet
+    if not jobs and not known:
+        _layout_of(settings)
+        if not (folder / settings.root).is_dir():
+            raise NotFound.path(folder / settings.root, "folder")
+        return iter(())
     read = read_folder(settings, known or jobs, folder=folder)
     if jobs and not read.found and not read.duplicates and not read.ambiguous:
         raise _nothing(read, known or jobs, settings)

@@ -18,7 +18,7 @@ from ...tables import whole_file
 
 __all__ = ["Ran", "keep_log", "placeholders", "program", "run_program"]
 
-_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+_PLACEHOLDER = re.compile(r"\{(\{[a-z][a-z0-9_]*\})\}|\{([a-z][a-z0-9_]*)\}")  # {{word}} stands for {word} itself
 _GRACE = 3.0  # seconds between asking a program to end and ending it
 _LOG = 1 << 20  # bytes of a program's words that are kept
 _SECRET = 6  # shortest value of `env` that is struck out of logs; our choice: '0' and 'true' are no secrets
@@ -61,10 +61,12 @@ def placeholders(argv: Sequence[str], known: Sequence[str]) -> set[str]:
     """
     if not argv or not argv[0]:
         raise BadConfig("argv is empty; give the program and its arguments as a list", where="argv")
-    used = {name for word in argv for name in _PLACEHOLDER.findall(word)}
+    used = {name for word in argv for _, name in _PLACEHOLDER.findall(word) if name}
     for name in sorted(used - set(known)):
         raise BadConfig(
-            f"argv holds {{{name}}}; there is {', '.join(f'{{{word}}}' for word in sorted(known))}", where="argv"
+            f"argv holds {{{name}}}; there is {', '.join(f'{{{word}}}' for word in sorted(known))}, and {{{{{name}}}}} for "
+            "the text itself",
+            where="argv",
         )
     return used
 
@@ -106,7 +108,7 @@ def run_program(
     Returns:
         How it ended.
     """
-    filled = [_PLACEHOLDER.sub(lambda found: words.get(found.group(1), found.group(0)), word) for word in argv]
+    filled = [_PLACEHOLDER.sub(lambda found: found.group(1) or words[found.group(2)], word) for word in argv]
     began = time.monotonic()
     code: int | None = None
     with log.open("ab") as stream:

@@ -135,12 +135,19 @@ def gathered(
 
 
 def pictures_in(root: Path) -> tuple[list[str], dict[str, str]]:
-    """Picture files below a folder, sorted, and what was left out; linked folders are not entered."""
+    """Return the picture files below a folder, sorted, and what was left out; linked folders are not entered.
+
+    Raises:
+        BadInput: a folder cannot be read, or there are more than a million pictures.
+    """
     pictures, skipped = [], {}
-    for folder, folders, files in os.walk(root, followlinks=False):
+    for folder, folders, files in os.walk(root, onerror=_unreadable, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__MACOSX")
         for name in files:
             path = (Path(folder) / name).relative_to(root).as_posix()
+            if not _is_text(path):
+                skipped[path.encode("utf-8", "backslashreplace").decode()] = "names that are no UTF-8"
+                continue
             if name.startswith(".") or name.lower() in _SYSTEM:
                 skipped[path] = "files of the system"
             elif name.lower().endswith(ENDINGS):
@@ -152,14 +159,35 @@ def pictures_in(root: Path) -> tuple[list[str], dict[str, str]]:
     return sorted(pictures), skipped
 
 
-def case_notes(pictures: Sequence[str]) -> tuple[str, ...]:
-    groups: dict[str, list[str]] = {}
-    for path in pictures:
-        groups.setdefault(plain(path, fold_case=True), []).append(path)
-    clashes = [" and ".join(own) for own in groups.values() if len(own) > 1]
-    if not clashes:
-        return ()
-    return (f"names that are the same but for case or accents' spelling: {listed(clashes)}",)
+def _unreadable(error: OSError) -> None:
+    raise BadInput(f"folder '{error.filename}' cannot be read ({error.strerror})", where=str(error.filename))
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def case_notes(pictures: Sequence[str], known: Known) -> tuple[str, ...]:
+    """Return a line for files, and one for each factor's levels, that are the same but for case or accents' spelling.
+
+    Args:
+        pictures: paths below root.
+        known: the ids.
+    """
+    notes = []
+    levels = {f"levels of {factor}": sorted({level for _, level in known.names[factor]}) for factor in known.factors}
+    for what, names in {"files": list(pictures), **levels}.items():
+        groups: dict[str, list[str]] = {}
+        for name in names:
+            groups.setdefault(plain(name, fold_case=True), []).append(name)
+        clashes = [" and ".join(own) for own in groups.values() if len(own) > 1]
+        if clashes:
+            notes.append(f"{what} that are the same but for case or accents' spelling: {listed(clashes)}")
+    return tuple(notes)
 
 
 def listed(names: Sequence[str], shown: int = 5) -> str:
