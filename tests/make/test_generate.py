@@ -279,6 +279,21 @@ def test_values_that_are_no_numbers_are_invalid_and_told_from_black(run: Run) ->
     assert told["dog, city"] == ("ok", None, True)
 
 
+def test_a_picture_of_another_size_than_asked_for_is_invalid(run: Run) -> None:
+    made = run(asked={"width": 32})
+    assert made.text == "6 pictures: 6 invalid"
+    assert made.frame["reason"][0] == "24 x 16 pixels, not 32 x 16 as asked for"
+
+
+def test_a_model_in_the_cache_is_known_by_its_commit(tmp_path: Path, weights: Path) -> None:
+    snapshot = tmp_path / "models--a--b" / "snapshots" / "0123abc"
+    snapshot.parent.mkdir(parents=True)
+    weights.rename(snapshot)
+    plan = Generation(plan="p", model={"m": DiffusionModel(path=str(snapshot), revision="main")})
+    generate(PROMPTS[:1], plan, tmp_path / "out", opener=Model())
+    assert read_stamp(tmp_path / "out/generated/m/bird__city__r1.png")["revision"] == "0123abc"  # type: ignore[index]
+
+
 def test_an_error_is_a_status_and_the_next_run_tries_again(run: Run) -> None:
     made = run(
         Model(gives=lambda prompt, seed: RuntimeError("out of memory\nmore") if "dog" in prompt else noise(seed))

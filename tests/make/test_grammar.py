@@ -53,6 +53,12 @@ def test_an_unknown_key_of_a_grammar_is_named(tmp_path: Path) -> None:
         read_settings(tmp_path / "make.toml", Making)
 
 
+def test_what_is_wrong_in_toml_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "make.toml").write_text(WRITTEN.replace("in the {place}", ""), encoding="utf-8")
+    with pytest.raises(BadConfig, match=r"grammar: the template does not hold \{place\}"):
+        read_settings(tmp_path / "make.toml", Making)
+
+
 def test_changing_words_keeps_the_ids() -> None:
     before = Grammar(template="{main}", axis={"main": {"snoopy": "snoppy"}})
     after = Grammar(template="one {main}", axis={"main": {"snoopy": "Snoopy"}})

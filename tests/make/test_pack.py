@@ -165,6 +165,21 @@ def test_the_card_says_what_is_left_out_and_what_scores_do_not_support(bench: Pa
         assert said in card, said
 
 
+def test_how_cells_were_made_goes_along_without_the_paths_of_who_made_them(bench: Path, tmp_path: Path) -> None:
+    told = "item,status,reason,method,steps,digest\nv1.5/001,ok,,v1.5,30,abc\nv1.5/none,failed,no /home/me/x,v1.5,,\n"
+    (bench / "generated.csv").write_text(told, encoding="utf-8")
+    (bench / "PICTURES.md").write_text("Rights.", encoding="utf-8")
+    pack(bench, tmp_path / "pack")
+    made = pl.read_csv(tmp_path / "pack/made.csv", infer_schema=False)
+    assert made.columns == ["item", "status", "method", "steps", "digest"]
+    assert (tmp_path / "pack/PICTURES.md").read_text(encoding="utf-8") == "Rights."
+    card = (tmp_path / "pack/README.md").read_text(encoding="utf-8")
+    assert "| method | steps | digest |\n|---|---|---|\n| v1.5 | 30 | abc |" in card
+    assert "(1 failed)" in card
+    assert not any(b"/home/me" in path.read_bytes() for path in (tmp_path / "pack").rglob("*") if path.is_file())
+    assert faults(tmp_path / "pack") == []
+
+
 def test_broken_versions_can_be_left_out(bench: Path, tmp_path: Path) -> None:
     held = Benchmark.read(bench)
     marked = held.items.with_columns(pl.when(pl.col("method") == "v1.5").then(pl.lit("x")).alias("broken_of"))

@@ -27,6 +27,7 @@ _TAGS = {
     "cc by nd 4.0": "cc-by-nd-4.0",
     "cc by nc nd 4.0": "cc-by-nc-nd-4.0",
 }
+_SETTINGS = ("method", "pipeline", "scheduler", "steps", "guidance", "negative", "width", "height", "dtype", "digest")
 _MANY = 40  # levels that are listed by name
 
 
@@ -43,7 +44,7 @@ def card_page(content: Content, packing: Packing, laid: Laid, *, taken: Sequence
         content: what is packed.
         packing: how, with the words on what is excluded and not supported.
         laid: what the layout wrote.
-        taken: files of scores, votes and ratings that are in the pack.
+        taken: further files that are in the pack, scores, votes and ratings among them.
     """
     sections = [
         _front(content, laid),
@@ -51,6 +52,7 @@ def card_page(content: Content, packing: Packing, laid: Laid, *, taken: Sequence
         content.benchmark.description,
         _simulated(content),
         _holds(content),
+        _made(content),
         _left_out(content, packing),
         _limits(content, packing, taken),
         _rights(content),
@@ -108,6 +110,24 @@ def _holds(content: Content) -> str:
     return "\n".join(lines)
 
 
+def _made(content: Content) -> str:
+    """How each method's pictures were made, as far as made.csv says it for all of them alike."""
+    if content.made is None:
+        return ""
+    columns = [name for name in _SETTINGS if name in content.made.columns]
+    settings = (
+        content.made.select(columns).filter(pl.any_horizontal(pl.col(columns[1:]).is_not_null()))
+        if columns[1:]
+        else None
+    )
+    lines = ["## How it was made", "", "`made.csv` has a row for every cell that was planned, with its status."]
+    if settings is not None and settings.height:
+        lines += ["", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+        for row in settings.unique(maintain_order=True).head(_MANY).iter_rows():
+            lines.append(f"| {' | '.join(_cell(value or '')[:16] for value in row)} |")
+    return "\n".join(lines)
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
@@ -147,7 +167,7 @@ def _limits(content: Content, packing: Packing, taken: Sequence[str]) -> str:
         lines.append("- The pack holds no scores; the pictures alone say nothing about which is better.")
     if content.benchmark.simulated:
         lines.append("- Simulated answers support no statement about what people see or like.")
-    if any(not name.startswith("scores/") for name in taken):
+    if any(name in ("votes.csv", "ratings.csv") for name in taken):
         lines.append("- Single answers are no statement about single persons; do not try to find out who gave them.")
     return "\n".join(lines)
 

@@ -33,7 +33,7 @@ __all__ = ["OUTCOMES", "Generated", "generate"]
 OUTCOMES: Mapping[str, str] = {
     "ok": "the picture is there",
     "flagged": "the model's safety checker blanked every try",
-    "invalid": "every try gave values that are no colours, or one colour only",
+    "invalid": "every try gave values that are no colours, one colour only, or another size",
     "failed": "the pipeline stopped with an error; the next run tries again",
     "missing": "not made yet",
 }
@@ -103,6 +103,7 @@ def generate(
         name: locate(model, beside=beside, download=generation.download) for name, model in generation.model.items()
     }
     digests = {name: folder_digests(home) for name, home in homes.items()}
+    commits = {name: home.name if home.parent.name == "snapshots" else "" for name, home in homes.items()}
     write_table(jobs, folder / "jobs.csv")
     keys = {row["item"]: _key(row, generation, digests[row["method"]]) for row in jobs.iter_rows(named=True)}
     todo = [
@@ -117,7 +118,8 @@ def generate(
         if name not in painters:
             painters = {name: opener(generation.model[name], homes[name])}  # one model in memory at a time
             warnings += _cut(name, prompts, painters[name])
-        _make(row, generation, painters[name], digests[name], keys[row["item"]], folder)
+        known = {"revision": commits[name] or generation.model[name].revision, **digests[name]}
+        _make(row, generation, painters[name], known, keys[row["item"]], folder)
     frame = pl.DataFrame([_told(folder, row, keys[row["item"]]) for row in jobs.iter_rows(named=True)], schema=_TOLD)
     write_table(frame, folder / "generated.csv")
     benchmark = _benchmark(jobs, frame, generation, folder, criteria)
@@ -173,7 +175,7 @@ def _make(
     row: Mapping[str, Any],
     generation: Generation,
     painter: Painter,
-    digests: Mapping[str, str],
+    known: Mapping[str, str],
     key: str,
     folder: Path,
 ) -> None:
@@ -187,11 +189,10 @@ def _make(
         "item": row["item"],
         "model": row["method"],
         "source": model.path,
-        "revision": model.revision,
         "prompt": row["prompt"],
         "seed": tries[-1]["seed"],
         **painter.facts,
-        **digests,
+        **known,
         "paragone": __version__,
     }
     record: dict[str, Any] = {"key": key, "status": tries[-1]["status"], "reason": reason, "tries": tries}
@@ -222,14 +223,14 @@ def _tried(
         except (RuntimeError, MemoryError) as error:  # an accelerator that is full among them
             text = str(error).strip().partition("\n")[0][:200]
             return None, [*tries, {"seed": seed, "status": "failed"}], f"{type(error).__name__}: {text}"
-        status, reason = _judged(drawn)
+        status, reason = _judged(drawn, generation.model[row["method"]])
         tries.append({"seed": seed, "status": status})
         if status == "ok":
             return drawn, tries, ""
     return None, tries, reason
 
 
-def _judged(drawn: Drawn) -> tuple[str, str]:
+def _judged(drawn: Drawn, model: DiffusionModel) -> tuple[str, str]:
     """Status and reason of what a pipeline gave."""
     values = drawn.values
     if values.ndim != 3 or values.shape[2] != 3 or 0 in values.shape:
@@ -238,6 +239,12 @@ def _judged(drawn: Drawn) -> tuple[str, str]:
         return "invalid", f"{int((~np.isfinite(values)).sum())} of {values.size} values are not finite"
     if drawn.flagged:
         return "flagged", "blanked by the safety checker"
+    height, width = values.shape[:2]
+    if (model.width or width, model.height or height) != (width, height):
+        return (
+            "invalid",
+            f"{width} x {height} pixels, not {model.width or width} x {model.height or height} as asked for",
+        )
     low, high = float(values.min()), float(values.max())
     if high - low < _FLAT:
         return "invalid", f"all of one colour ({'black' if high < _FLAT else 'not black'}); nothing was flagged"

@@ -28,6 +28,11 @@ __all__ = ["MANIFEST", "Packed", "pack"]
 MANIFEST = "manifest.sha256"
 """File of digests, as `sha256sum` reads it: every file of the pack but this one."""
 
+_ALWAYS = (
+    *("PICTURES.md", "LICENCE", "LICENCE.md", "LICENCE.txt", "LICENSE", "LICENSE.md", "LICENSE.txt", "NOTICE"),
+    *("cards.csv", "references/cards.csv"),
+)
+
 
 @dataclass(frozen=True)
 class Packed:
@@ -63,7 +68,9 @@ def pack(
 
     Pictures keep their bytes and get safe names. Beside the layout's own files lie README.md (the card), benchmark.toml,
     items.csv and references.csv (in the layout imagefolder the folder is a benchmark as it is), items.parquet,
-    licences.csv, croissant.json, pack.toml and manifest.sha256. The same benchmark gives the same bytes.
+    licences.csv, croissant.json, pack.toml and manifest.sha256; made.csv, where a table beside the benchmark tells how
+    each cell was made; cards of the references and files on rights (LICENCE, NOTICE, PICTURES.md). The same benchmark
+    gives the same bytes.
 
     Args:
         benchmark: the noun, or the folder it lies in.
@@ -91,6 +98,8 @@ def pack(
         content.benchmark.write(aside)
         write_table(content.benchmark.items, aside / "items.parquet")
         write_table(_licences(content), aside / "licences.csv")
+        if content.made is not None:
+            write_table(content.made, aside / "made.csv")
         (aside / "README.md").write_text(card_page(content, packing, laid, taken=taken), encoding="utf-8")
         _write_croissant(content, packing, laid, aside)
         write_toml({"format": FORMAT, "layout": packing.layout, "splits": list(content.splits)}, aside / "pack.toml")
@@ -108,8 +117,8 @@ def pack(
 
 
 def _taken(folder: Path, packing: Packing) -> list[str]:
-    """Files beside the benchmark that go along, relative to it."""
-    taken: list[str] = []
+    """Files beside the benchmark that go along, relative to it; words on rights and cards of references always do."""
+    taken = [name for name in _ALWAYS if (folder / name).is_file()]
     if packing.scores:
         found = sorted(path for path in (folder / "scores").glob("*") if path.suffix in (".csv", ".toml", ".parquet"))
         if not found:

@@ -7,7 +7,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +26,8 @@ _ALL = "test"  # the hub's word for data that nothing is trained on
 _LONGEST = 120  # characters of a file name without ending; our choice
 _CREDITS = ("licence", "source", "artist", "title", "year", "medium")
 _RESERVED = ("image", "file_name")
+_CELLS = ("cells.csv", "generated.csv")
+_PRIVATE = ("reason", "image", "file", "path", "log", "device")
 
 
 class Packing(Settings, frozen=True):
@@ -98,8 +100,16 @@ class Content:
     """(factor, level) -> reference picture."""
     splits: Mapping[str, tuple[str, ...]]
     """Split -> its items with a picture, in order."""
-    statuses: Mapping[str, int] = field(default_factory=dict)
-    """Status -> cells that have it and no picture, where a table beside the benchmark says so."""
+    made: pl.DataFrame | None = None
+    """One row per cell with its status and how it was made; None: no table beside the benchmark says so."""
+
+    @property
+    def statuses(self) -> dict[str, int]:
+        """Status -> cells that are no pictures, with that status; empty where nothing is said."""
+        if self.made is None:
+            return {}
+        absent = self.made.filter((pl.col("status") != "ok") & ~pl.col("item").is_in(list(self.pictures)))
+        return dict(absent.group_by("status").len().sort("status").iter_rows())
 
     @property
     def shown_factors(self) -> tuple[str, ...]:
@@ -188,8 +198,8 @@ def content_of(benchmark: Benchmark, packing: Packing) -> Content:
         licence=benchmark.licence,
         simulated=benchmark.simulated,
     )
-    statuses = _statuses(benchmark.folder, set(items["item"]) - set(pictures))
-    return Content(benchmark=packed, pictures=pictures, shown=shown, splits=splits, statuses=statuses)
+    made = _made(benchmark.folder)
+    return Content(benchmark=packed, pictures=pictures, shown=shown, splits=splits, made=made)
 
 
 def _safe(name: str) -> str:
@@ -288,12 +298,12 @@ def _check_pictures(pictures: Mapping[str, PackedPicture]) -> None:
         raise BadTable.of_faults("pictures", faults)
 
 
-def _statuses(folder: Path, without: set[str]) -> dict[str, int]:
-    for name in ("cells.csv", "generated.csv"):
+def _made(folder: Path) -> pl.DataFrame | None:
+    """What is told of every cell, without columns that may name files and machines of who made it."""
+    for name in _CELLS:
         path = folder / name
         if path.is_file():
             frame = read_table(path)
             if {"item", "status"} <= set(frame.columns):
-                told = frame.filter((pl.col("status") != "ok") | pl.col("item").is_in(without))
-                return dict(told.group_by("status").len().sort("status").iter_rows())
-    return {}
+                return frame.drop(_PRIVATE, strict=False)
+    return None

@@ -136,10 +136,11 @@ def open_pipeline(model: DiffusionModel, folder: Path) -> Painter:
         raise BadConfig(f"device '{model.device}' cannot be used: {_line(error)}", where="device") from error
     pipeline.set_progress_bar_config(disable=True)
     asked = _asked(model, pipeline)
+    scheduler = getattr(pipeline, "scheduler", None)  # pipelines made of several have none of their own
     facts = {
         "pipeline": type(pipeline).__name__,
-        "scheduler": type(pipeline.scheduler).__name__,
-        "scheduler_config": _plain(pipeline.scheduler.config),
+        "scheduler": None if scheduler is None else type(scheduler).__name__,
+        "scheduler_config": None if scheduler is None else _plain(scheduler.config),
         "steps": asked.get("num_inference_steps", _default(pipeline, "num_inference_steps")),
         "guidance": asked.get("guidance_scale", _default(pipeline, "guidance_scale")),
         "negative": model.negative,
