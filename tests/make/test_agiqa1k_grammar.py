@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from paragone.make.agiqa1k import AGIQA1K, agiqa1k_prompts
+from paragone.make.generation import DiffusionModel, Generation, jobs_of
+from paragone.make.grammar import prompts_of
 from paragone.tables import read_table
 
 
@@ -45,3 +47,18 @@ def test_the_second_grammar_is_part_of_the_first() -> None:
     first, second = AGIQA1K["deepai"], AGIQA1K["dreamStudio"]
     for axis in first.axis:
         assert set(second.levels(axis)) <= set(first.levels(axis))
+
+
+def test_one_grammar_and_two_models_plan_the_whole_set() -> None:
+    first, second = AGIQA1K["deepai"], AGIQA1K["dreamStudio"]
+    models = {
+        "sd2": DiffusionModel(path="weights/sd2"),
+        "inpainting": DiffusionModel(
+            path="weights/inpainting",
+            pipeline="inpainting",
+            only={axis: list(second.levels(axis)) for axis in ("main", "second")},
+        ),
+    }
+    jobs = jobs_of(prompts_of(first).frame, Generation(plan="agiqa-1k", model=models))
+    assert jobs["prompt"].to_list() == agiqa1k_prompts()["prompt"].to_list()
+    assert jobs["seed"].n_unique() == 1080

@@ -19,8 +19,10 @@ from paragone.images import read_image
 from paragone.make.generate import Generated, generate
 from paragone.make.generation import DiffusionModel, Generation, jobs_of, seed_of
 from paragone.make.grammar import Grammar, prompts_of
+from paragone.make.pack import pack
 from paragone.make.pipelines import Drawn, Painter
 from paragone.make.stamp import read_stamp
+from paragone.make.unpack import faults
 
 PROMPTS = prompts_of(
     Grammar(template="{main}, {place}", axis={"main": ["bird", "cat", "dog"], "place": ["city", "wild"]})
@@ -96,6 +98,39 @@ def test_every_job_has_a_seed_of_its_own_that_other_jobs_do_not_change() -> None
     part = jobs_of(PROMPTS[3:], Generation(plan="p", model={"b": models["b"]}))
     known = dict(zip(whole["item"], whole["seed"], strict=True))
     assert all(known[item] == seed for item, seed in part.select("item", "seed").iter_rows())
+
+
+def test_a_model_may_be_asked_for_some_prompts_only() -> None:
+    models = {
+        "a": DiffusionModel(path="x"),
+        "b": DiffusionModel(path="x", only={"main": ["cat"], "place": ["wild", "city"]}),
+    }
+    made = jobs_of(PROMPTS, Generation(plan="p", model=models))
+    assert made.filter(pl.col("method") == "a").height == 6
+    assert made.filter(pl.col("method") == "b")["id"].to_list() == ["cat__city", "cat__wild"]
+
+
+@pytest.mark.parametrize(
+    ("only", "said"),
+    [
+        ({"mian": ["cat"]}, "model 'a': no axis 'mian'; did you mean 'main'"),
+        ({"main": ["cta"]}, "model 'a': no level of axis main 'cta'; did you mean 'cat'"),
+        ({"main": []}, "model 'a': its `only` leaves no prompt"),
+    ],
+)
+def test_prompts_that_no_model_can_be_asked_for_are_refused(only: dict[str, list[str]], said: str) -> None:
+    with pytest.raises(BadConfig, match=said):
+        jobs_of(PROMPTS, Generation(plan="p", model={"a": DiffusionModel(path="x", only=only)}))
+
+
+def test_a_generated_benchmark_is_packed_with_how_it_was_made(run: Run, tmp_path: Path) -> None:
+    run(Model(gives=lambda prompt, seed: flat(0.0, True) if prompt == "cat, wild" else noise(seed)))
+    packed = pack(tmp_path / "out", tmp_path / "pack")
+    assert (packed.pictures, packed.without) == (5, 1)
+    assert faults(tmp_path / "pack") == []
+    made = pl.read_csv(tmp_path / "pack/made.csv", infer_schema=False)
+    assert made["seed"].to_list() == Benchmark.read(tmp_path / "pack").items["seed"].to_list()
+    assert "1 items have no picture (1 flagged)" in (tmp_path / "pack/README.md").read_text(encoding="utf-8")
 
 
 def test_a_further_try_has_another_seed() -> None:

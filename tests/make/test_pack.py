@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import tarfile
@@ -14,6 +15,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from paragone.benchmark import Benchmark
 from paragone.errors import BadConfig, BadInput, BadTable, NotFound, UnknownName, WouldOverwrite
@@ -258,6 +261,35 @@ def test_ids_become_safe_file_names() -> None:
     assert made["__x/"] == "x__x"
     assert len(made["a" * 200]) <= 120
     assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_") for name in made.values())
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8), unique=True, max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_any_ids_have_names_of_their_own_or_are_refused(ids: list[str]) -> None:
+    try:
+        made = safe_names(ids, "items")
+    except BadInput:
+        return
+    assert list(made) == ids
+    assert len(set(made.values())) == len(ids)
+    assert all(re.fullmatch("[a-z0-9][a-z0-9_-]*", name) for name in made.values())
+
+
+def test_what_fails_half_way_leaves_the_old_pack_and_nothing_else(
+    bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack(bench, tmp_path / "pack")
+    before = (tmp_path / "pack" / MANIFEST).read_bytes()
+
+    def full(frame: pl.DataFrame, path: Path) -> Path:
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr("paragone.make.pack.write_table", full)
+    with pytest.raises(OSError, match="No space left"):
+        pack(bench, tmp_path / "pack", Packing(layout="parquet"), force=True)
+    assert (tmp_path / "pack" / MANIFEST).read_bytes() == before
+    assert faults(tmp_path / "pack") == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bench", "pack"]
 
 
 @pytest.mark.parametrize(("one", "other"), [("A", "a"), ("a b", "a.b"), ("Café", "cafe")])

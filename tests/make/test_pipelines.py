@@ -38,6 +38,16 @@ def test_a_hub_id_that_is_not_in_the_cache_gives_one_line_at_once(
     assert time.perf_counter() - start < 5
 
 
+@pytest.mark.slow
+def test_a_download_that_fails_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    constants = pytest.importorskip("huggingface_hub.constants")
+    pytest.importorskip("diffusers")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(BadInput, match="model 'nobody/no-model' cannot be fetched") as told:
+        locate(DiffusionModel(path="nobody/no-model"), beside=tmp_path, download=True)
+    assert "\n" not in told.value.message
+
+
 @pytest.fixture(scope="session")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     """Builds a random pipeline of 34 thousand parameters, without the network."""

@@ -41,6 +41,7 @@ OUTCOMES: Mapping[str, str] = {
 
 _DARK = 0.02  # mean value; our choice: a blanked picture has 0, a night scene about 0.05
 _FLAT = 1.5 / 255
+_ELSEWHERE = ("path", "revision", "only")  # settings of a model that no picture depends on: its digest says which it is
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def _record(folder: Path, row: Mapping[str, Any]) -> Path:
 def _key(row: Mapping[str, Any], generation: Generation, digests: Mapping[str, str]) -> str:
     """Digest of everything that a picture and its file depend on."""
     model = generation.model[row["method"]]
-    asked = {name: getattr(model, name) for name in model.__struct_fields__ if name not in ("path", "revision")}
+    asked = {name: getattr(model, name) for name in model.__struct_fields__ if name not in _ELSEWHERE}
     told = [row["item"], row["prompt"], row["seed"], generation.retries, generation.embed, asked, dict(digests)]
     return hashlib.blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=16).hexdigest()
 

@@ -17,9 +17,10 @@ import json
 import re
 from typing import Literal
 
+import msgspec
 import polars as pl
 
-from ..errors import BadConfig, BadTable
+from ..errors import BadConfig, BadTable, UnknownName
 from ..settings import Settings
 
 __all__ = ["MULTIPLE", "DiffusionModel", "Generation", "jobs_of", "seed_of"]
@@ -57,6 +58,8 @@ class DiffusionModel(Settings, frozen=True):
     """Where it runs: 'cpu', 'cuda', 'cuda:1', 'mps'. Seeds are drawn on the CPU everywhere."""
     safety: bool = True
     """Keep the model's safety checker, where it has one."""
+    only: dict[str, list[str]] = msgspec.field(default_factory=dict)
+    """Axis -> keys: only prompts with these levels; empty: all prompts."""
 
     def __post_init__(self) -> None:
         for name in ("width", "height"):
@@ -134,8 +137,10 @@ def jobs_of(prompts: pl.DataFrame, generation: Generation) -> pl.DataFrame:
 
     Raises:
         BadTable: a column is missing, an id is not safe as a file name, stands twice, or a prompt is empty.
+        BadConfig: `only` of a model names an axis or level that no prompt has, or leaves it no prompt.
     """
     _check_prompts(prompts)
+    asked = {name: _only(prompts, name, model.only) for name, model in generation.model.items()}
     further = [name for name in prompts.columns if name not in ("id", "prompt")]
     rows = [
         {
@@ -148,11 +153,29 @@ def jobs_of(prompts: pl.DataFrame, generation: Generation) -> pl.DataFrame:
             "seed": seed_of(generation.plan, row["id"], model, replicate),
         }
         for model in generation.model
-        for row in prompts.iter_rows(named=True)
+        for row in asked[model].iter_rows(named=True)
         for replicate in range(1, generation.replicates + 1)
     ]
     texts = dict.fromkeys(("item", "method", "id", "prompt", *further), pl.String)
     return pl.DataFrame(rows, schema={**texts, "replicate": pl.Int64, "seed": pl.Int64})
+
+
+def _only(prompts: pl.DataFrame, model: str, only: dict[str, list[str]]) -> pl.DataFrame:
+    """The prompts that a model is asked for."""
+    for axis, keys in only.items():
+        axes = [name for name in prompts.columns if name not in ("id", "prompt")]
+        if axis not in axes:
+            raise BadConfig(f"model '{model}': {UnknownName.among(axis, axes, 'axis').message}", where="only")
+        known = prompts[axis].unique().drop_nulls().to_list()
+        for key in keys:
+            if key not in known:
+                raise BadConfig(
+                    f"model '{model}': {UnknownName.among(key, known, f'level of axis {axis}').message}", where="only"
+                )
+        prompts = prompts.filter(pl.col(axis).is_in(keys))
+    if not prompts.height:
+        raise BadConfig(f"model '{model}': its `only` leaves no prompt", where="only")
+    return prompts
 
 
 def _check_prompts(prompts: pl.DataFrame) -> None:
