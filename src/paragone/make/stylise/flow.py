@@ -8,7 +8,7 @@ from scipy import ndimage
 
 from .structure import along, structure
 
-__all__ = ["flow_lines"]
+__all__ = ["flow_lines", "levelled"]
 
 Floats = NDArray[np.float64]
 
@@ -55,3 +55,15 @@ def flow_lines(
     sharp = along((1.0 + p) * narrow / sums[0] - p * wide / sums[1], angle, length)
     drawn = np.where(sharp >= epsilon, 1.0, 1.0 + np.tanh(phi * (sharp - epsilon)))
     return along(drawn, angle, 1.0)
+
+
+def levelled(lightness: Floats, sigma: float, *, middle: float = 0.62) -> Floats:
+    """Return lightness in which wide areas are all equally light, so that lines alone are drawn and dark areas stay bare.
+
+    Args:
+        lightness: (h, w) in [0, 1].
+        sigma: of the surroundings that count as an area, in pixels, > 0.
+        middle: lightness that areas get, in [0, 1].
+    """
+    level: Floats = middle + lightness - ndimage.gaussian_filter(lightness, sigma)
+    return level

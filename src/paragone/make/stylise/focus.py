@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-__all__ = ["Spot", "focus", "spot"]
+__all__ = ["Spot", "backdrop", "focus", "spot", "unlike_rim"]
 
 Floats = NDArray[np.float64]
 
@@ -40,8 +40,7 @@ def focus(image: Floats) -> Floats:
     height, width = image.shape[:2]
     unit = max(height, width) / 256
     calm = np.stack([ndimage.gaussian_filter(image[..., c], 3.0 * unit) for c in range(3)], axis=-1)
-    rim = np.concatenate([calm[0], calm[:, 0], calm[:, -1]])  # without the foot, where subjects are often cut off
-    unlike = np.sqrt(np.stack([((calm - c) ** 2).sum(axis=2) for c in _typical(rim)]).min(axis=0))
+    unlike = unlike_rim(calm)
     contrast = np.sqrt(ndimage.gaussian_filter(((image - calm) ** 2).sum(axis=2), 6.0 * unit))
     y, x = np.mgrid[0:height, 0:width]
     middle = np.exp(-0.5 * (((y + 0.5) / height - 0.5) / 0.3) ** 2 - 0.5 * (((x + 0.5) / width - 0.5) / 0.3) ** 2)
@@ -49,6 +48,35 @@ def focus(image: Floats) -> Floats:
     total = ndimage.gaussian_filter(total, 6.0 * unit)
     likely: Floats = total / total.max()
     return likely
+
+
+def backdrop(image: Floats) -> Floats:
+    """Return how surely each pixel is empty ground behind the subject.
+
+    Ground is coloured like the rim, hangs together with the rim's upper part, and has no detail inside.
+
+    Args:
+        image: (h, w, 3) CIELAB.
+
+    Returns:
+        (h, w) in [0, 1]; soft at the subject's outline, all 0 where there is no such ground.
+    """
+    unit = max(image.shape[:2]) / 256
+    soft = np.stack([ndimage.gaussian_filter(image[..., c], 0.8 * unit) for c in range(3)], axis=-1)
+    alike = np.clip(1.7 - unlike_rim(soft) / 10.0, 0.0, 1.0)
+    fine = image[..., 0] - ndimage.gaussian_filter(image[..., 0], 3.0 * unit)
+    busy = np.sqrt(ndimage.gaussian_filter(fine**2, 3.0 * unit))
+    calm = (alike > 0.5) & (busy < 3.0) & (focus(image) < 0.22)
+    empty = ndimage.binary_opening(calm, iterations=max(1, round(2.0 * unit)))
+    label, _ = ndimage.label(empty)
+    above = max(1, 2 * image.shape[0] // 3)
+    touching = np.unique(np.concatenate([label[0], label[:above, 0], label[:above, -1]]))
+    inside = np.isin(label, touching[touching > 0])
+    if not inside.any():
+        return np.zeros(inside.shape)
+    near = ndimage.distance_transform_edt(~inside) < 8.0 * unit  # up to the subject's outline, where nothing is calm
+    ground: Floats = ndimage.gaussian_filter(alike * near, 0.7 * unit)
+    return ground
 
 
 def spot(likely: Floats) -> Spot:
@@ -63,6 +91,23 @@ def spot(likely: Floats) -> Spot:
     return Spot(
         row, column, float(np.sqrt((weight * (y - row) ** 2).sum())), float(np.sqrt((weight * (x - column) ** 2).sum()))
     )
+
+
+def unlike_rim(image: Floats) -> Floats:
+    """Return each pixel's distance to the nearest of twelve colours that stand for the picture's rim.
+
+    Of the rim the lower third is left out: there subjects are cut off.
+
+    Args:
+        image: (h, w, 3) CIELAB, smoothed as far as texture shall not count.
+
+    Returns:
+        (h, w) >= 0 in CIELAB units.
+    """
+    above = max(1, 2 * image.shape[0] // 3)
+    rim = np.concatenate([image[0], image[:above, 0], image[:above, -1]])
+    unlike: Floats = np.sqrt(np.stack([((image - c) ** 2).sum(axis=2) for c in _typical(rim)]).min(axis=0))
+    return unlike
 
 
 def _typical(colours: Floats) -> Floats:

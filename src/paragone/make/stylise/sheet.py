@@ -46,9 +46,7 @@ class Sheet:
     def disk(self, x: float, y: float, radius: float | tuple[float, float], colour: Colour) -> None:
         """Fill a disk, or an upright ellipse of two radii (across, down)."""
         a, b = radius if isinstance(radius, tuple) else (radius, radius)
-        self._pen.ellipse(
-            ((x - a) * _OVER, (y - b) * _OVER, (x + a) * _OVER, (y + b) * _OVER), fill=_coded(colour)
-        )
+        self._pen.ellipse(((x - a) * _OVER, (y - b) * _OVER, (x + a) * _OVER, (y + b) * _OVER), fill=_coded(colour))
 
     def arc(self, x: float, y: float, radius: float, span: tuple[float, float], colour: Colour, width: float) -> None:
         """Draw part of a circle between two angles in degrees, clockwise from the right."""

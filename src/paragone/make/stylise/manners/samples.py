@@ -128,7 +128,9 @@ def _egyptian(rng: Generator, side: int) -> Floats:
             _figure(sheet, 0.17 + 0.33 * figure, top, side, (ochre, white, black, (blue, green)[figure % 2]))
     sheet.line([(0, 0.97 * side), (side, 0.97 * side)], black, 0.01 * side)
     fibres = ndimage.gaussian_filter(rng.standard_normal((side, side)), (0.8, 14)) * 6
-    return sheet.picture() + 0.022 * (fibres + 0.5 * grain((side, side), side / 256, rng))[..., None]
+    worn = fibres + 0.5 * grain((side, side), side / 256, rng)
+    painted: Floats = sheet.picture() + 0.022 * worn[..., None]
+    return painted
 
 
 def _box(x: float, y: float, width: float, height: float, side: int) -> list[tuple[float, float]]:
@@ -158,8 +160,10 @@ def _figure(sheet: Sheet, x: float, top: float, side: int, colours: tuple[tuple[
 def _picasso(rng: Generator, side: int) -> Floats:
     x, y = _places(side)
     hues = np.array(
-        [(0.72, 0.58, 0.38), (0.50, 0.40, 0.28), (0.58, 0.56, 0.50), (0.33, 0.32, 0.30), (0.80, 0.70, 0.52)]
-        + [(0.42, 0.44, 0.36), (0.30, 0.24, 0.18), (0.45, 0.50, 0.54), (0.66, 0.44, 0.28)]
+        [
+            *((0.72, 0.58, 0.38), (0.50, 0.40, 0.28), (0.58, 0.56, 0.50), (0.33, 0.32, 0.30), (0.80, 0.70, 0.52)),
+            *((0.42, 0.44, 0.36), (0.30, 0.24, 0.18), (0.45, 0.50, 0.54), (0.66, 0.44, 0.28)),
+        ]
     )
     code = np.zeros((side, side), dtype=np.int64)
     edge = np.full((side, side), np.inf)
@@ -272,7 +276,9 @@ def _kandinsky(rng: Generator, side: int) -> Floats:
         x, y, size = rng.uniform(0.06, 0.94), rng.uniform(0.06, 0.94), rng.uniform(0.02, 0.09)
         if i % 4 == 3:
             turn = rng.uniform(0, 6.28)
-            corners = [(x + 1.6 * size * np.cos(turn + k * 2.1), y + 1.6 * size * np.sin(turn + k * 2.1)) for k in range(3)]
+            corners = [
+                (x + 1.6 * size * np.cos(turn + k * 2.1), y + 1.6 * size * np.sin(turn + k * 2.1)) for k in range(3)
+            ]
             sheet.polygon([(a * side, b * side) for a, b in corners], colours[i % 5])
             continue
         for ring, radius in enumerate((1.0, 0.8, 0.5)):
@@ -286,7 +292,9 @@ def _kandinsky(rng: Generator, side: int) -> Floats:
     for _ in range(7):
         start = rng.uniform(0, 360)
         place = rng.uniform(0.1, 0.9, 2) * side
-        sheet.arc(float(place[0]), float(place[1]), rng.uniform(0.04, 0.14) * side, (start, start + 170), dark, 0.005 * side)
+        sheet.arc(
+            float(place[0]), float(place[1]), rng.uniform(0.04, 0.14) * side, (start, start + 170), dark, 0.005 * side
+        )
     return sheet.picture() + 0.012 * grain((side, side), side / 256, rng)[..., None]
 
 
@@ -308,7 +316,9 @@ def _great_wave(rng: Generator, side: int) -> Floats:
                 place = (a + reach * np.cos(turn)) * side, (b + reach * np.sin(turn)) * side
                 sheet.disk(*place, rng.uniform(0.006, 0.014) * side, foam)
             hook = (a - 0.02) * side, (b + 0.03) * side
-            sheet.line([(a * side, b * side), hook, (hook[0] - 0.008 * side, hook[1] + 0.012 * side)], foam, 0.006 * side)
+            sheet.line(
+                [(a * side, b * side), hook, (hook[0] - 0.008 * side, hook[1] + 0.012 * side)], foam, 0.006 * side
+            )
     return sheet.picture() + 0.012 * grain((side, side), side / 256, rng)[..., None]
 
 
