@@ -22,8 +22,20 @@ VERBS: dict[str, tuple[str, str]] = {
     "new": ("paragone.cli.build:new", "Make a benchmark folder from pictures named by a pattern."),
     "import": ("paragone.cli.build:import_", "Bring a known public layout, or any table, into our tables."),
     "check": ("paragone.cli.build:check", "Check everything in a folder and print all faults at once."),
+    "select": (
+        "paragone.cli.making:select",
+        "Choose references by coverage: few pictures that differ as much as a whole pool does.",
+    ),
     "stylise": ("paragone.cli.making:stylise", "Make every method's pictures of a make.toml, and the benchmark."),
     "contact": ("paragone.cli.making:contact", "Write a contact sheet: every picture of a benchmark, as HTML and PNG."),
+    "distinct": (
+        "paragone.cli.making:distinct",
+        "Say which methods repeat each other: distances on the same references, and what to drop.",
+    ),
+    "attributes": (
+        "paragone.cli.making:attributes",
+        "Compare five attributes of generated pictures with those of natural ones.",
+    ),
     "plan": ("paragone.cli.ask:plan", "Deal the trials of a study: who is shown what, in which order."),
     "simulate": ("paragone.cli.ask:simulate", "Let simulated participants answer a plan."),
     "serve": ("paragone.cli.serve:serve", "Ask people: serve the study of a folder as web pages."),

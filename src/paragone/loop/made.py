@@ -17,8 +17,9 @@ from ..make.prepared import prepare
 from ..report.contact import contact_page, contact_picture
 from ..tables import read_table
 from .reading import named
+from .selected import chosen_levels
 
-__all__ = ["made_document", "outlook", "sheet_of", "stylised", "told_lines"]
+__all__ = ["made_document", "making_of", "outlook", "sheet_of", "stylised", "told_lines"]
 
 
 def stylised(
@@ -49,12 +50,21 @@ def stylised(
         WouldOverwrite: the folder holds a benchmark that did not come from make.toml.
         NotFound, BadConfig, UnknownName, BadInput, TooFew, MissingExtra: as `build` and `read_making`.
     """
-    making = _making(folder, references)
+    making = making_of(folder, references)
     if (folder / "benchmark.toml").exists() and not (folder / "cells.csv").exists():
         raise WouldOverwrite(
             f"'{folder}' holds a benchmark that was not made from make.toml; name another folder", where=str(folder)
         )
-    built = build(making, folder, methods=methods, again=again, jobs=jobs, quiet=quiet, say=say)
+    built = build(
+        making,
+        folder,
+        methods=methods,
+        chosen=chosen_levels(making, folder),
+        again=again,
+        jobs=jobs,
+        quiet=quiet,
+        say=say,
+    )
     written = [folder / "benchmark.toml", folder / "cells.csv"]
     if built.benchmark.items.height:
         written += sheet_of(folder, quiet=quiet)
@@ -67,8 +77,8 @@ def outlook(folder: Path, *, references: dict[str, str] | None = None, quiet: bo
     Args:
         folder, references, quiet: as for `stylised`.
     """
-    making = _making(folder, references)
-    return forecast(making, folder, prepare(making, folder, quiet=quiet))
+    making = making_of(folder, references)
+    return forecast(making, folder, prepare(making, folder, chosen=chosen_levels(making, folder), quiet=quiet))
 
 
 def sheet_of(folder: Path, *, output: Path | None = None, quiet: bool = True) -> list[Path]:
@@ -113,7 +123,13 @@ def told_lines(built: Built) -> list[str]:
     return lines
 
 
-def _making(folder: Path, references: dict[str, str] | None) -> Making:
+def making_of(folder: Path, references: dict[str, str] | None = None) -> Making:
+    """Return the record of a folder's make.toml, with other folders of references where they are given.
+
+    Raises:
+        NotFound: there is no make.toml; says how to get one.
+        BadConfig, UnknownName: as `read_making`, or a factor that it does not have.
+    """
     path = folder / "make.toml"
     if not path.is_file():
         raise NotFound(

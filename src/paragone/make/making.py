@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -13,7 +13,7 @@ from ..errors import BadConfig, NotFound
 from ..settings import Settings, read_settings
 from .stylise import STYLISERS, checked_options
 
-__all__ = ["ALIGNS", "Making", "ReferenceSet", "StyliserMethod", "read_making", "reference_folder"]
+__all__ = ["ALIGNS", "Choice", "Making", "ReferenceSet", "StyliserMethod", "read_making", "reference_folder"]
 
 ALIGNS = ("exact", "resize", "crop", "pad")
 """What may be done with a result whose size is not the content's."""
@@ -23,6 +23,26 @@ _METHOD = re.compile(r"[^/\\\x00-\x1f.][^/\\\x00-\x1f]*")
 _FACTOR = re.compile(r"[a-z][a-z0-9_]*")
 _TAKEN = ("item", "image", "method", "of", "level", "criterion", "score", "status", "reason", "broken_of")
 _MOST_LONGEST = 16_384
+
+
+class Choice(Settings, frozen=True):
+    """How references are chosen from their folder: `[reference.style.select]`; `paragone select` carries it out."""
+
+    number: int
+    """Pictures to choose, >= 1. No default: it is how large the benchmark becomes."""
+    how: Literal["k-centre", "facility", "log-det"] = "k-centre"
+    """k-centre: no picture of the folder is far from a chosen one; facility: each resembles one; log-det: the chosen ones
+    are unlike each other."""
+    quotas: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    """Column of cards.csv -> level -> how many, exactly; for example { category = { people = 2, nature = 2 } }."""
+    balance: tuple[str, ...] = ()
+    """Columns of cards.csv over which the choice is spread, for example category, colour, detail, region, century."""
+    fix: tuple[str, ...] = ()
+    """Pictures that are kept by hand; they count."""
+
+    def __post_init__(self) -> None:
+        if self.number < 1:
+            raise ValueError(f"number is {self.number}; it must be 1 or more")
 
 
 class ReferenceSet(Settings, frozen=True):
@@ -37,6 +57,8 @@ class ReferenceSet(Settings, frozen=True):
     """Drawn references to add, by the names of `paragone.make.stylise.manners.samples`: generated, no paintings."""
     longest: int = 0
     """Longer side in pixels to which larger pictures are made smaller; 0: as they are."""
+    select: Choice | None = None
+    """Take what `paragone select` chose from the folder; left out: take `levels`."""
     manners: dict[str, str] = msgspec.field(default_factory=dict)
     """Level -> manner by which the styliser `llip` works on it; a card in cards.csv says the same in its column."""
 

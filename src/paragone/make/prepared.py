@@ -106,8 +106,9 @@ def reference_files(
     source = reference_folder(wanted.folder, beside)
     found: dict[str, Path | None] = {}
     folded: dict[str, Path] = {}
-    for path in sorted(source.iterdir()):
-        if path.name.startswith(".") or path.suffix.lower() not in ENDINGS or not path.is_file():
+    for path in sorted(source.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(source).parts)
+        if hidden or path.suffix.lower() not in ENDINGS or not path.is_file():
             continue
         level = unicodedata.normalize("NFC", path.stem)
         twin = folded.setdefault(level.casefold(), path)
