@@ -15,7 +15,7 @@ import pytest
 from make.adapters.adapter_world import Jobs
 from paragone.errors import BadConfig, NotFound
 from paragone.images import read_image
-from paragone.make.adapters import CommandMethod, command_outcomes
+from paragone.make.adapters import CommandMethod, command_outcomes, programs
 from paragone.make.cells import Job, Outcome, land
 
 # Each script is a whole program; it uses nothing but the standard library, so that it starts quickly.
@@ -154,6 +154,17 @@ def test_a_time_out_ends_the_program_and_all_that_it_started(tmp_path: Path, job
     seen = mark.read_text()
     time.sleep(0.3)
     assert mark.read_text() == seen
+
+
+def test_a_program_that_will_not_end_when_asked_is_ended(
+    tmp_path: Path, jobs_of: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "_GRACE", 0.2)
+    script = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+    began = time.monotonic()
+    outcome = _run(_method(script, "{out}", timeout_s=1.0), jobs_of()[:1], tmp_path)["cat/wave"]
+    assert (outcome.status, outcome.facts["exit"]) == ("failed", None)
+    assert time.monotonic() - began < 20
 
 
 def test_a_failure_is_tried_again_as_often_as_allowed(tmp_path: Path, jobs_of: Jobs) -> None:

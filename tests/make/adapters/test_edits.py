@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -142,8 +145,6 @@ def test_every_cell_is_given_once_though_some_fail(jobs_of: Jobs) -> None:
 
 
 def test_no_more_than_so_many_are_asked_at_once(jobs_of: Jobs) -> None:
-    import time
-
     def slow() -> Said:
         time.sleep(0.15)
         return good()
@@ -222,3 +223,49 @@ def test_values_that_cannot_be_right_are_refused_before_anything_is_sent(
     settings = _method("http://127.0.0.1:1/v1", **more)
     with pytest.raises(BadConfig, match=message):
         http_outcomes(settings, jobs_of(), folder=Path("."))
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from paragone.images import read_image
+from paragone.make.adapters import HttpMethod, http_outcomes
+from paragone.make.cells import Job, finished, land
+folder, url = Path(sys.argv[1]), sys.argv[2]
+shown = {factor: folder / "references" / factor / "000.png" for factor in ("content", "style")}
+jobs = [
+    Job(method="m", levels={"content": c, "style": s}, inputs=shown, seed=1, key="k",
+        target=folder / "results" / "m" / f"{c}_{s}.png")
+    for c in "abc" for s in "uvwx"
+]
+settings = HttpMethod(base_url=url, model="m", price_per_request=0.1, max_cost=1.0, concurrency=2)
+todo = [job for job in jobs if not finished(job, again=("missing",))]
+for job, outcome in http_outcomes(settings, todo, folder=folder):
+    land(job, outcome)
+print(sorted((finished(job) or {}).get("status", "none") for job in jobs))
+"""
+
+
+@pytest.mark.slow
+def test_a_run_killed_twice_never_spends_more_than_its_cap(tmp_path: Path, jobs_of: Jobs) -> None:
+    jobs_of()
+
+    def slow() -> Said:
+        time.sleep(0.15)
+        return good()
+
+    with serving(slow) as service:
+        for stop_at in (3, 6, None):
+            child = subprocess.Popen(
+                [sys.executable, "-c", KILLED, str(tmp_path), service.url], stdout=subprocess.PIPE, text=True
+            )
+            while stop_at is not None and len(service.requests) < stop_at:
+                assert child.poll() is None
+                time.sleep(0.01)
+            if stop_at is not None:
+                child.kill()
+            said, _ = child.communicate(timeout=60)
+    assert len(service.requests) <= 10
+    # Two runs were killed with at most two requests under way each: those were paid and are not there.
+    assert said.count("'ok'") >= len(service.requests) - 4
+    assert said.count("'ok'") + said.count("'missing'") == 12

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import polars as pl
 import pytest
+from PIL import Image
 
 from make.adapters.adapter_world import Jobs, Paint, smooth
 from paragone.errors import BadConfig, BadInput, BadTable, NotFound, UnknownName
 from paragone.images import read_image, write_image
 from paragone.make.adapters import LAYOUTS, FolderMethod, detect_layout, folder_outcomes, read_folder
+from paragone.make.adapters.likeness import Likeness
 from paragone.make.cells import Job, land
 
 
@@ -99,20 +102,26 @@ def test_cast_does_not_guess_a_style_that_is_none_of_the_references(root: Path, 
     assert (read.found, read.unmatched) == ({}, {"cat_fake_B.png": "nothing says its style"})
 
 
+@pytest.mark.parametrize(
+    ("styles", "contents"),
+    [
+        ("art/styles", "art/contents"),
+        pytest.param(
+            "images/kitov_style_transfer/styles", "images/kitov_style_transfer/contents", marks=pytest.mark.slow
+        ),
+    ],
+)
 def test_real_paintings_squeezed_to_a_square_and_saved_as_jpeg_are_told_apart(
-    shared, root: Path, jobs_of: Jobs
-) -> None:  # type: ignore[no-untyped-def]
-    from PIL import Image
-
-    from paragone.make.adapters.likeness import Likeness
-
-    paintings = {path.stem: path for path in shared("art/styles").glob("*.jpg")}
+    styles: str, contents: str, shared: Callable[[str], Path], root: Path
+) -> None:
+    paintings = {path.stem: path for path in shared(styles).glob("*.jpg")}
     likeness = Likeness(paintings)
+    assert len(paintings) > 10
     for name, path in paintings.items():
         with Image.open(path) as image:
-            image.convert("RGB").resize((256, 256), Image.Resampling.BICUBIC).save(root / "copy.jpg", quality=60)
+            image.convert("RGB").resize((256, 256), Image.Resampling.BICUBIC).save(root / "copy.jpg", quality=50)
         assert likeness.level(root / "copy.jpg") == name
-    for path in shared("art/contents").glob("*.jpg"):
+    for path in shared(contents).glob("*.jpg"):
         assert likeness.level(path) is None
 
 

@@ -6,13 +6,14 @@ nothing but pictures and cannot reach the benchmark's own files through them; na
 
 from __future__ import annotations
 
+import hashlib
 import math
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 from PIL import Image
@@ -46,13 +47,20 @@ class CommandMethod(Method, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     cwd: str = "."
     """Folder to run it in, relative to the file that names it."""
     env: dict[str, str] = msgspec.field(default_factory=dict)
-    """Environment variables to add; their values are kept out of records and logs."""
+    """Environment variables to add; their values are kept out of records and logs, but a change of one makes the pictures
+    again. What changes no picture, such as the number of a GPU, is better set outside."""
     timeout_s: float = 3600.0
     """Seconds after which a run is ended, with all that it started."""
     retries: int = 0
     """Times that a run which failed is tried again, 0 to 10."""
 
-    idle: ClassVar[tuple[str, ...]] = ("env", "timeout_s", "retries")
+    idle: ClassVar[tuple[str, ...]] = ("timeout_s", "retries")
+
+    def bearing(self) -> dict[str, Any]:
+        """Return the settings on which a picture depends; of `env` the names and a digest of the values."""
+        digest = hashlib.sha256("\0".join(f"{name}={value}" for name, value in sorted(self.env.items())).encode())
+        env = {"names": sorted(self.env), "sha256": digest.hexdigest()} if self.env else {}
+        return Method.bearing(self) | {"env": env}
 
 
 def command_outcomes(
