@@ -200,7 +200,7 @@ _TABLE = (
         name="prompt_number",
         patterns=("{prompt}_{n}", "{prompt}-{n}", "{prompt}_{replicate}", "{prompt}-{replicate}"),
         summary="`a red car_000003.png` (T2I-CompBench), `a red car-3.png` (VBench): the prompt, or its id, and a number",
-        source="Karine-Huang/T2I-CompBench inference_eval.py; Vchitect/VBench README",
+        source="Karine-Huang/T2I-CompBench GORS_finetune/inference_eval.py; Vchitect/VBench README",
         padded=True,
     ),
     Layout(
