@@ -214,5 +214,5 @@ def test_numbers_out_of_range_are_refused() -> None:
 
 def test_without_httpx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(MissingExtra, match=r"asking a service needs httpx: pip install 'paragone\[http\]'"):
+    with pytest.raises(MissingExtra, match=r"asking a service needs httpx: pip install 'paragone\[make\]'"):
         Remote("https://example.com")

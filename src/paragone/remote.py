@@ -170,7 +170,7 @@ class Remote:
         try:
             import httpx
         except ImportError as error:
-            raise MissingExtra.library("asking a service", "httpx", "http") from error
+            raise MissingExtra.library("asking a service", "httpx", "make") from error
         self._httpx = httpx
         self.base_url = base_url.rstrip("/")
         self._key, self._timeout, self._tries = key, timeout_s, tries
