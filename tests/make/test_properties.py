@@ -67,12 +67,13 @@ def test_a_faint_step_is_no_edge_but_a_faint_end_of_a_strong_edge_is() -> None:
 
 
 def test_edges_are_about_as_many_as_scikit_image_finds(shared: Shared) -> None:
-    """Its Sobel gradient is 8 times the slope, and it interpolates across the edge: shares agree within a seventh."""
+    """Its Sobel gradient is 8 times the slope, so its thresholds are; Sobel smooths by a variance of 1/2, so its Gaussian
+    has the other half. Its derivative is wider, and it leaves the border out: 4 to 11 % more edges on 18 pictures."""
     skimage = pytest.importorskip("skimage.feature")
     for name in ("styles/great_wave", "contents/castle", "styles/night_cafe"):
         picture = at_side(read_image(shared(f"art/{name}.jpg")))
-        theirs = skimage.canny(luma(picture), sigma=1.0, low_threshold=32.0, high_threshold=80.0).mean()
-        assert edge_density(picture) == pytest.approx(theirs, rel=1 / 7)
+        theirs = skimage.canny(luma(picture), sigma=0.5**0.5, low_threshold=32.0, high_threshold=80.0).mean()
+        assert 0.85 * theirs < edge_density(picture) < theirs
 
 
 def test_busyness_is_the_share_that_is_busy() -> None:
