@@ -31,6 +31,7 @@ FLOORS = {
     "images": 2.1,
     "settings": 2.1,
     "provenance": 2.2,
+    "remote": 2.2,
     "parallel": 2.2,
     "benchmark": 3.0,
     "judgements": 3.0,
@@ -60,6 +61,12 @@ PEOPLE = {"design", "observers", "screen", "consistency", "estimate", "study", "
 MACHINE = {"features", "metrics", "evaluators"}
 FENCES = {
     "torch": {"features", "metrics", "evaluators", "make"},
+    "diffusers": {"make"},
+    "transformers": {"make"},
+    "onnxruntime": {"make"},
+    "numba": {"make"},
+    "datasets": {"make"},
+    "httpx": {"remote"},
     "fastapi": {"study"},
     "uvicorn": {"study"},
     "sqlalchemy": {"study"},

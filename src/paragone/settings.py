@@ -61,29 +61,67 @@ def read_settings(path: str | Path, record: type[Record]) -> Record:
     try:
         return msgspec.convert(raw, record)
     except msgspec.ValidationError as error:
-        raise BadConfig(f"{path.name}: {_worded(str(error), record)}", where=str(path)) from error
+        raise BadConfig(f"{path.name}: {_worded(str(error), record, raw)}", where=str(path)) from error
 
 
-def _worded(message: str, record: type) -> str:
-    """msgspec's sentence with the path first, and a suggestion for an unknown key."""
+def _worded(message: str, record: type, raw: Mapping[str, Any]) -> str:
+    """msgspec's sentence with the path first, and a suggestion for an unknown key or word."""
     text, _, place = message.partition(" - at `$")
     place = place.rstrip("`").lstrip(".")
+    shown = _named(place, record, raw)
     if "unknown field" in text:
         word = text.split("`")[1]
         known = _keys(record, place)
         hint = UnknownName.among(word, known, "key").message
-        return f"[{place}] {hint}" if place else hint
-    return f"{place}: {text[0].lower()}{text[1:]}" if place else text
+        return f"[{shown}] {hint}" if shown else hint
+    if text.startswith(("Invalid enum value", "Invalid value")) and (choices := _choices(record, place)):
+        word = text.split("'")[1] if "'" in text else text.rpartition(" ")[2]
+        return f"{shown}: '{word}' is not one of {', '.join(choices)}"
+    return f"{shown}: {text[0].lower()}{text[1:]}" if shown else text
+
+
+def _named(place: str, record: Any, raw: Any) -> str:
+    """The place with the name of the entry where msgspec writes '[...]': the first one that cannot be converted."""
+    before, dots, after = place.partition("[...]")
+    if not dots or not isinstance(raw, Mapping) or "." in before:
+        return place
+    hints = [typing.get_type_hints(one).get(before) for one in _records(record)]
+    value = next((typing.get_args(hint)[1] for hint in hints if typing.get_origin(hint) is dict), None)
+    for name, entry in raw.get(before, {}).items() if value is not None else ():
+        try:
+            msgspec.convert(entry, value)
+        except msgspec.ValidationError:
+            rest = after.lstrip(".")
+            inner = _named(rest, value, entry) if rest else ""
+            return f"{before}.{name}.{inner}" if inner else f"{before}.{name}"
+    return place
+
+
+def _choices(record: Any, place: str) -> list[str]:
+    """The words that a place may hold: those of a Literal, or the tags of a union of records."""
+    *path, last = place.replace("[...]", "").split(".")
+    inside = _at(record, path)
+    tags = [str(one.__struct_config__.tag) for one in inside if one.__struct_config__.tag_field == last]
+    if tags:
+        return tags
+    hints = [typing.get_type_hints(one).get(last.partition("[")[0]) for one in inside]
+    found = next((hint for hint in hints if typing.get_origin(hint) is typing.Literal), None)
+    return [str(word) for word in typing.get_args(found)] if found is not None else []
+
+
+def _at(record: Any, path: list[str]) -> list[Any]:
+    """The records that stand at a place."""
+    records = _records(record)
+    for part in [word for word in path if word]:
+        hints = [typing.get_type_hints(one).get(part.partition("[")[0]) for one in records]
+        records = [inner for hint in hints if hint is not None for inner in _records(hint)]
+    return records
 
 
 def _keys(record: Any, place: str) -> list[str]:
     """The keys known at a place such as 'stage[0].checks'; of a union of records, those of all of them."""
-    records = _records(record)
-    for part in [word for word in place.split(".") if word]:
-        name = part.partition("[")[0]
-        hints = [typing.get_type_hints(one).get(name) for one in records]
-        records = [inner for hint in hints if hint is not None for inner in _records(hint)]
-    return sorted({key for one in records for key in one.__struct_fields__})
+    path = place.replace("[...]", "").split(".")
+    return sorted({key for one in _at(record, path) for key in one.__struct_fields__})
 
 
 def _records(hint: Any) -> list[Any]:

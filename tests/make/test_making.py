@@ -28,10 +28,24 @@ def test_a_make_toml_becomes_a_record(tmp_path: Path) -> None:
     ("text", "error", "message"),
     [
         ("nme = 'x'", BadConfig, "did you mean 'name'"),
+        (MAKE + 'stylser = "xdog"\n', BadConfig, r"\[method.brush\] no key 'stylser'; did you mean 'styliser'"),
+        (
+            MAKE + '[reference.style.select]\nnumber = 1\nhow = "best"\n',
+            BadConfig,
+            "reference.style.select.how: 'best' is not",
+        ),
         (MAKE.replace("[method.reinhard]", "[method.reinhart]"), UnknownName, "no styliser 'reinhart'"),
         (MAKE + "options = { brushes = 3 }\n", UnknownName, "no option of styliser 'strokes' 'brushes'"),
-        (MAKE + 'align = "stretch"\n', BadConfig, "align is 'stretch'; it is one of exact, resize, crop, pad"),
-        (MAKE.replace('kind = "styliser"\nstyliser', 'kind = "magic"\nstyliser'), BadConfig, "magic"),
+        (
+            MAKE + 'align = "stretch"\n',
+            BadConfig,
+            "method.brush.align: 'stretch' is not one of exact, resize, crop, pad",
+        ),
+        (
+            MAKE.replace('kind = "styliser"\nstyliser', 'kind = "magic"\nstyliser'),
+            BadConfig,
+            "method.brush.kind: 'magic' is not one of styliser, folder, command, python, http",
+        ),
         (MAKE.replace("seed = 3", "seed = -1"), BadConfig, "seed is -1"),
         (MAKE.replace("seed = 3", "broken = -1"), BadConfig, "broken is -1"),
         (MAKE.replace('"in/styles"', '"in/styles"\nlongest = 4'), BadConfig, "longest is 4"),

@@ -310,7 +310,7 @@ def read_study(path: str | Path) -> Study:
         return read_settings(path, Study)
     except BadConfig as error:
         message = error.message if error.message.startswith(path.name) else f"{path.name}: {error.message}"
-        if ".kind: invalid value" in message or "missing required field `kind`" in message:
+        if "missing required field `kind`" in message:
             message += f"; a stage's kind is {' or '.join(_KINDS)}"
         if message == error.message:
             raise

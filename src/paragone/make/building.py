@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import polars as pl
 
 from .. import __version__
 from ..benchmark import Benchmark
-from ..errors import BadConfig, MissingExtra, ParagoneError, UnknownName
-from ..images import read_image
-from ..parallel import spread
+from ..errors import BadConfig, UnknownName
 from ..tables import write_table
+from .adapters import FolderMethod
 from .carded import cards_of, manners_of
-from .cells import Job, Outcome, finished, land, record_of, seed_of
+from .cells import Job, finished, record_of, seed_of
 from .demo import with_broken
-from .making import Making, StyliserMethod
+from .making import Making
 from .prepared import Prepared, prepare
-from .stylise import STYLISERS, Styliser, stylise
+from .running import possible, run
 
 __all__ = ["Built", "Forecast", "build", "forecast", "jobs_of"]
 
@@ -107,25 +103,29 @@ def build(
         MissingExtra: a method needs a library that is not installed.
     """
     folder = Path(folder)
+    beside = Path(beside) if beside else folder
     _possible(making, methods)
-    ready = prepare(making, folder, beside=Path(beside) if beside else None, chosen=chosen, quiet=quiet)
+    ready = prepare(making, folder, beside=beside, chosen=chosen, quiet=quiet)
     cards = cards_of(making, folder, ready)
     manners = manners_of(cards)
     tried = _TRIED_AGAIN + (("refused", "invalid", "wrong_size", "ambiguous") if again else ())
     made = kept = 0
-    every: list[Job] = []
-    for name, method in making.method.items():
-        work = jobs_of(making, name, ready, folder, manners)
-        every += work
+    work_of = {name: jobs_of(making, name, ready, folder, manners) for name in making.method}
+    for name, work in work_of.items():
+        if not methods or name in methods:
+            possible(name, making.method[name], work, folder=folder, beside=beside)
+    for name, work in work_of.items():
         if methods and name not in methods:
             continue
-        outstanding = [job for job in work if finished(job, again=tried) is None]
+        method = making.method[name]
+        outstanding = [job for job in work if isinstance(method, FolderMethod) or finished(job, again=tried) is None]
         kept += len(work) - len(outstanding)
         made += len(outstanding)
         if outstanding:
             if say is not None:
                 say(f"{name}: {len(outstanding)} of {len(work)} cells to make")
-            _run(name, method, outstanding, folder=folder, jobs=jobs, quiet=quiet)
+            run(name, method, outstanding, known=work, folder=beside, jobs=jobs, quiet=quiet)
+    every = [job for work in work_of.values() for job in work]
     cells = _cells(every, tuple(making.reference), folder)
     write_table(cells, folder / "cells.csv")
     cards.write(folder / "references" / "cards.csv")
@@ -171,7 +171,7 @@ def jobs_of(
         manners: (factor, level) -> manner.
     """
     method = making.method[name]
-    settings = msgspec.json.encode(method, order="deterministic").decode()
+    settings = json.dumps([_kind(method), method.bearing()], sort_keys=True, ensure_ascii=False)
     work = []
     for cell in product(*ready.values()):
         levels = {factor: prepared.level for factor, prepared in zip(ready, cell, strict=True)}
@@ -212,40 +212,6 @@ def _target(method: str, levels: Sequence[str]) -> str:
 
 def _kind(method: Any) -> str:
     return str(method.__struct_config__.tag)
-
-
-def _run(name: str, method: StyliserMethod, work: list[Job], *, folder: Path, jobs: int, quiet: bool) -> None:
-    """Make and land the cells of one method."""
-    chosen: Styliser = STYLISERS.get(method.styliser or name)
-    piece = partial(_styled, styliser=method.styliser or name, options=method.options, align=method.align)
-    del chosen, folder
-    spread(piece, work, jobs=jobs, label=name, quiet=quiet)
-
-
-def _styled(job: Job, *, styliser: str, options: Mapping[str, Any], align: str) -> str:
-    """Make one cell by a styliser and land it; its status."""
-    began = time.process_time()
-    try:
-        content, style = read_image(job.inputs["content"]), read_image(job.inputs["style"])
-        given = {**_taken(styliser, job.hints), **options}
-        outcome = Outcome(picture=stylise(content, style, styliser, seed=job.seed, options=given))
-    except MissingExtra:
-        raise
-    except ParagoneError as error:
-        outcome = Outcome(status="failed", reason=error.message)
-    took = time.process_time() - began
-    landed = land(
-        job, Outcome(status=outcome.status, reason=outcome.reason, picture=outcome.picture, seconds=took), align=align
-    )
-    return str(landed["status"])
-
-
-def _taken(styliser: str, hints: Mapping[str, str]) -> dict[str, str]:
-    """Those hints of the cards that the styliser has an option for."""
-    import inspect
-
-    known = inspect.signature(STYLISERS.get(styliser).run).parameters
-    return {name: value for name, value in hints.items() if name in known}
 
 
 def _cells(work: Sequence[Job], factors: tuple[str, ...], folder: Path) -> pl.DataFrame:

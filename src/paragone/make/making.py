@@ -11,12 +11,10 @@ import msgspec
 
 from ..errors import BadConfig, NotFound
 from ..settings import Settings, read_settings
+from .adapters import CommandMethod, FolderMethod, HttpMethod, Method, PythonMethod
 from .stylise import STYLISERS, checked_options
 
-__all__ = ["ALIGNS", "Choice", "Making", "ReferenceSet", "StyliserMethod", "read_making", "reference_folder"]
-
-ALIGNS = ("exact", "resize", "crop", "pad")
-"""What may be done with a result whose size is not the content's."""
+__all__ = ["Choice", "Making", "ReferenceSet", "StyliserMethod", "read_making", "reference_folder"]
 
 _PACKAGE = "package:"
 _METHOD = re.compile(r"[^/\\\x00-\x1f.][^/\\\x00-\x1f]*")
@@ -67,15 +65,13 @@ class ReferenceSet(Settings, frozen=True):
             raise ValueError(f"longest is {self.longest}; it must be 16 to {_MOST_LONGEST} pixels, or 0")
 
 
-class StyliserMethod(Settings, frozen=True, tag_field="kind", tag="styliser"):
+class StyliserMethod(Method, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="styliser"):
     """A styliser of the catalogue: `kind = "styliser"`."""
 
     styliser: str = ""
     """Its name (`paragone list stylisers`); empty: the method's own name."""
     options: dict[str, Any] = msgspec.field(default_factory=dict)
     """Options of that styliser."""
-    align: str = "exact"
-    """What is done with a result of another size than the content: exact (the cell is not ok), resize, crop or pad."""
 
 
 class Making(Settings, frozen=True):
@@ -97,8 +93,10 @@ class Making(Settings, frozen=True):
     """Results that also get a broken version, for attention checks, >= 0."""
     reference: dict[str, ReferenceSet] = msgspec.field(default_factory=dict)
     """Factor -> its references. The first one decides the size of the results."""
-    method: dict[str, StyliserMethod] = msgspec.field(default_factory=dict)
-    """Name -> how its results come about."""
+    method: dict[str, StyliserMethod | FolderMethod | CommandMethod | PythonMethod | HttpMethod] = msgspec.field(
+        default_factory=dict
+    )
+    """Name -> how its results come about; its key `kind` says which of the five ways."""
 
     def __post_init__(self) -> None:
         if self.seed < 0:
@@ -111,7 +109,7 @@ class Making(Settings, frozen=True):
                     f"'{factor}' cannot name a factor; use lower-case letters, digits and _, no taken word"
                 )
         folded: dict[str, str] = {}
-        for name, method in self.method.items():
+        for name in self.method:
             if not _METHOD.fullmatch(name):
                 raise ValueError(f"'{name}' cannot name a method: it names a folder; use letters, digits, - and _")
             twin = folded.setdefault(name.casefold(), name)
@@ -119,8 +117,6 @@ class Making(Settings, frozen=True):
                 raise ValueError(
                     f"methods '{twin}' and '{name}' differ in case alone, and some disks take them for one"
                 )
-            if method.align not in ALIGNS:
-                raise ValueError(f"method '{name}': align is '{method.align}'; it is one of {', '.join(ALIGNS)}")
 
 
 def read_making(path: str | Path) -> Making:

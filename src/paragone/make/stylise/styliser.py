@@ -31,3 +31,8 @@ class Styliser:
     """The same picture to the last bit on every run and number of threads; False: within 1/255 (networks)."""
     slow: bool = False
     """Takes minutes rather than seconds a picture; its time is told before it starts."""
+    ready: Callable[..., Any] | None = None
+    """ready(**options) raises MissingExtra or NotFound where a library, network or weights are not there; asked before
+    anything runs. None: it needs nothing that could be missing."""
+    forecast: Callable[..., float] | None = None
+    """forecast(height, width, **options) gives the CPU seconds of one picture before it is made. None: not known."""

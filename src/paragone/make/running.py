@@ -1,0 +1,113 @@
+"""One method's cells: checked before anything runs, made by whatever makes them, landed one by one."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ..errors import BadConfig, MissingExtra, ParagoneError
+from ..images import read_image
+from ..parallel import spread
+from .adapters import Adapter, FolderMethod, outcomes
+from .cells import Job, Outcome, finished, land
+from .making import StyliserMethod
+from .stylise import STYLISERS, checked_options, stylise
+
+__all__ = ["AnyMethod", "possible", "run"]
+
+AnyMethod: TypeAlias = StyliserMethod | Adapter
+"""The record of any `[method.<name>]`."""
+
+
+def possible(name: str, method: AnyMethod, work: Sequence[Job], *, folder: Path, beside: Path) -> None:
+    """Check all of a method that can be checked before anything runs.
+
+    Args:
+        name: of the method.
+        method: its settings.
+        work: all its cells.
+        folder: the benchmark's.
+        beside: where make.toml lies.
+
+    Raises:
+        MissingExtra, NotFound: a library, program, folder or weights that it needs are not there.
+        BadConfig: it would read its own results; settings that cannot be.
+        UnknownName: a manner or placeholder that does not exist.
+    """
+    if isinstance(method, StyliserMethod):
+        chosen = STYLISERS.get(method.styliser or name)
+        if chosen.ready is not None:
+            chosen.ready(**checked_options(chosen, method.options))
+        return
+    if isinstance(method, FolderMethod) and (beside / method.root).resolve().is_relative_to(
+        (folder / "results").resolve()
+    ):
+        raise BadConfig(
+            f"method '{name}': root '{method.root}' lies in results/, where the checked pictures go; keep the originals "
+            "in a folder of their own",
+            where=f"method.{name}.root",
+        )
+    outcomes(method, [], folder=beside, known=work)
+
+
+def run(
+    name: str,
+    method: AnyMethod,
+    work: Sequence[Job],
+    *,
+    known: Sequence[Job],
+    folder: Path,
+    jobs: int = 1,
+    quiet: bool = True,
+) -> None:
+    """Make and land cells; each is on the disk as soon as it is known.
+
+    Args:
+        name: of the method.
+        method: its settings.
+        work: the cells to make.
+        known: all its cells.
+        folder: where make.toml lies.
+        jobs: worker processes, for stylisers; the other kinds have settings of their own.
+        quiet: show no progress.
+    """
+    if isinstance(method, StyliserMethod):
+        piece = partial(_styled, styliser=method.styliser or name, options=method.options, align=method.align)
+        spread(piece, work, jobs=jobs, label=name, quiet=quiet)
+        return
+    for job, outcome in outcomes(method, work, folder=folder, known=known, quiet=quiet):
+        if not (isinstance(method, FolderMethod) and _same_file(job, outcome)):
+            land(job, outcome, align=method.align)
+
+
+def _same_file(job: Job, outcome: Outcome) -> bool:
+    """Whether the cell was landed before from the very same file."""
+    record = finished(job)
+    if record is None or record["status"] != outcome.status:
+        return False
+    return outcome.status == "ok" and record["facts"].get("file_sha256") == outcome.facts.get("file_sha256")
+
+
+def _styled(job: Job, *, styliser: str, options: Mapping[str, Any], align: str) -> str:
+    """Make one cell by a styliser and land it; its status."""
+    began = time.process_time()
+    try:
+        content, style = read_image(job.inputs["content"]), read_image(job.inputs["style"])
+        given = {**_taken(styliser, job.hints), **options}
+        picture, status, reason = stylise(content, style, styliser, seed=job.seed, options=given), "ok", ""
+    except MissingExtra:
+        raise
+    except ParagoneError as error:
+        picture, status, reason = None, "failed", error.message
+    took = time.process_time() - began
+    return str(land(job, Outcome(status=status, reason=reason, picture=picture, seconds=took), align=align)["status"])
+
+
+def _taken(styliser: str, hints: Mapping[str, str]) -> dict[str, str]:
+    """Those hints of the cards that the styliser has an option for."""
+    known = inspect.signature(STYLISERS.get(styliser).run).parameters
+    return {name: value for name, value in hints.items() if name in known}
