@@ -96,7 +96,7 @@ def test_a_flat_picture_has_no_blur_and_is_said_to(tmp_path: Path) -> None:
     one, two = (_paint(tmp_path / f"{seed}", 4, blurred=1, seed=seed) for seed in (12, 13))
     write_image(np.full((96, 96, 3), 0.5, np.float32), one / "flat.png")
     made = _quick(one, two)
-    assert "1 pictures without any gradient have no blur" in made.notes
+    assert "1 picture without any gradient: no blur" in made.notes
     counts = dict(
         made.table.filter(pl.col("statistic") == "wasserstein").select("attribute", "n_generated").iter_rows()
     )

@@ -76,6 +76,6 @@ def test_a_benchmark_gives_its_generators_and_prompts() -> None:
         ("a", str(Path("here/a.png")), "generated", None, "q"),
         ("b", str(Path("here/b.png")), "generated", "x", "p"),
     ]
-    assert made.notes == ("1 generated items without a picture are left out",)
+    assert made.notes == ("1 generated item without a picture left out",)
     plain = listed_pictures(benchmark, "natural", generator=None, prompt="text")
     assert plain.frame.select("generator", "prompt").null_count().row(0) == (2, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -84,3 +85,15 @@ def test_a_single_property_makes_a_page_without_scatter(selection: Selection, tm
     made = select(selection.folder, number=2, using=["light"], random=20)
     html = selection_page(made, tmp_path).read_text(encoding="utf-8")
     assert "Covered range" in html
+
+
+def test_a_large_pool_is_thinned_in_plots_and_whole_in_the_table(
+    selection: Selection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.import_module("paragone.report.selected"), "_MOST_POINTS", 2)
+    html = selection_page(selection, tmp_path / "few.html").read_text(encoding="utf-8")
+    drawn = pl.read_csv(tmp_path / "figures" / "few-light-contrast.csv")
+    assert drawn["order"].drop_nulls().sort().to_list() == [1, 2, 3]
+    assert drawn["order"].null_count() == 1
+    assert "n = 8 pictures, 4 of them drawn." in html
+    assert pl.read_csv(tmp_path / "figures" / "few-pool.csv").height == 8

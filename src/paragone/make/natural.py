@@ -191,7 +191,8 @@ def _compared(
         for attribute in ATTRIBUTES:
             known = part.drop_nulls(attribute)
             if name is None and known.height < part.height:
-                notes.append(f"{part.height - known.height} pictures without any gradient have no {attribute}")
+                flat = part.height - known.height
+                notes.append(f"{flat} picture{'s' * (flat > 1)} without any gradient: no {attribute}")
             made, real = (known.filter(pl.col("origin") == word) for word in ("generated", "natural"))
             found = two_samples(
                 made[attribute].to_numpy(),

@@ -109,7 +109,7 @@ def listed_pictures(
     else:
         shown = source.items.filter(pl.col("image").is_not_null())
         lost = source.items.height - shown.height
-        notes = [f"{lost} {origin} items without a picture are left out"] if lost else []
+        notes = [f"{lost} {origin} item{'s' * (lost > 1)} without a picture left out"] if lost else []
         layout, factors = "benchmark", source.factors
         frame = shown.with_columns(
             picture=pl.col("item"),

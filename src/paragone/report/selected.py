@@ -19,6 +19,7 @@ __all__ = ["Selected", "selection_page"]
 
 _PAIRS = (("colourfulness", "busyness"), ("light", "contrast"), ("hue_spread", "edges"), ("gradient", "si"))
 _MOST_ROWS = 400
+_MOST_POINTS = 1500  # not picked, in a plot; more make the page heavy and hide each other
 _RULES = {
     "k-centre": "no picture of the pool is far from its nearest pick, so extremes are taken",
     "facility": "every picture of the pool resembles some pick, so typical ones are taken",
@@ -150,11 +151,12 @@ def _picks(selection: Selected, sources: Mapping[str, str], ids: Mapping[str, st
 def _coverage(selection: Selected, stem: str) -> Section:
     blocks: list[Block] = []
     frames = []
+    pool = _thinned(selection.pool)
     for row in selection.ranges.iter_rows(named=True):
         length = row["pool_high"] - row["pool_low"]
         if length > 0:
             frames.append(
-                selection.pool.select(
+                pool.select(
                     pl.lit(row["property"]).alias("property"),
                     pl.lit(row["share"], dtype=pl.Float64).alias("share"),
                     pl.lit(row["random_share"], dtype=pl.Float64).alias("random_share"),
@@ -165,10 +167,9 @@ def _coverage(selection: Selected, stem: str) -> Section:
             )
     if frames:
         frame, name = pl.concat(frames), f"{stem}-ranges"
+        ticks = f"{'all' if pool.height == selection.pool.height else pool.height} of {selection.pool.height} pictures"
         drawing = spreads.ranges(frame, name=name, alt="Range of each property that the picks span")
-        caption = (
-            f"Ticks: all {selection.pool.height} pictures; points and bar: the picks. Right: share of the pool's range."
-        )
+        caption = f"Ticks: {ticks}; points and bar: the picks. Right: share of the pool's range."
         blocks.append(Plates([Plate(name, "Covered range", caption, frame, drawing)]))
     blocks.append(_measures(selection, stem))
     blocks.append(_ranges(selection, stem))
@@ -274,16 +275,26 @@ def _scatters(
         spots[name] = Spot(
             f"{name}: {told}", f"#{ids[name]}" if there else "", ids[name] if there and name in sources else ""
         )
-    plates = []
+    plates, pool = [], _thinned(selection.pool)
+    drawn = f"n = {count(selection.pool.height, 'picture')}" + (
+        f", {pool.height} of them drawn" if pool.height < selection.pool.height else ""
+    )
     for across, up in _pairs(list(units)):
-        frame = selection.pool.select("picture", "order", x=across, y=up)
+        frame = pool.select("picture", "order", x=across, y=up)
         name = f"{stem}-{across}-{up}".replace("_", "-")
         words = [f"{word.replace('_', ' ')} ({units[word]})" for word in (across, up)]
         alt = f"The pool by {across} and {up}, with the picks marked"
         drawing = spreads.pool_scatter(frame, name=name, alt=alt, x=words[0], y=words[1], spots=spots)
         heading = f"{across} and {up}".replace("_", " ")
-        plates.append(Plate(name, heading, f"n = {count(frame.height, 'picture')}.", frame, drawing))
+        plates.append(Plate(name, heading, f"{drawn}.", frame, drawing))
     return Section("pool", "The pool", [Prose("Point at a picture's point to see it.", "small"), Plates(plates)])
+
+
+def _thinned(pool: pl.DataFrame) -> pl.DataFrame:
+    """All picks and, of the others, every k-th by name, so that about `_MOST_POINTS` are left."""
+    step = -(-pool["order"].null_count() // _MOST_POINTS) or 1
+    rest = pl.col("order").is_null().cum_sum() % step != 0
+    return pool.filter(pl.col("order").is_not_null() | ~rest) if step > 1 else pool
 
 
 def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
