@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -391,3 +394,45 @@ def test_a_prompt_longer_than_the_model_reads_is_told(tmp_path: Path, weights: P
     plan = Generation(plan="p", model={"m": DiffusionModel(path="weights")})
     made = generate(prompts, plan, tmp_path / "out", beside=tmp_path, opener=opener)
     assert made.warnings == ("model 'm': prompt 'long' has 78 tokens; a text encoder that reads 77 cuts off its end",)
+
+
+_KILLED = """
+import sys, time
+from pathlib import Path
+import numpy as np, polars as pl
+from paragone.make.generate import generate
+from paragone.make.generation import DiffusionModel, Generation
+from paragone.make.pipelines import Drawn, Painter
+
+def draw(prompt, seed):
+    time.sleep(float(sys.argv[3]))
+    return Drawn(np.random.default_rng(seed).random((200, 200, 3), dtype=np.float32), None)
+
+home = Path(sys.argv[1])
+prompts = pl.DataFrame({"id": [f"p{k}" for k in range(12)], "prompt": [f"picture {k}" for k in range(12)]})
+plan = Generation(plan="killed", model={"noise": DiffusionModel(path="weights")})
+made = generate(prompts, plan, home / sys.argv[2], beside=home, opener=lambda model, folder: Painter(draw=draw))
+print(made.text)
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_was_killed_twice_leaves_only_whole_pictures(tmp_path: Path, weights: Path) -> None:
+    def start(folder: str, pause: float) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", _KILLED, str(tmp_path), folder, str(pause)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    pictures = tmp_path / "out/generated/noise"
+    for enough in (3, 7):
+        with start("out", 0.1) as process:
+            while len(list(pictures.glob("*.png"))) < enough:
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.kill()
+        for path in pictures.glob("*.png"):
+            read_image(path)
+    with start("out", 0.0) as last, start("at_once", 0.0) as whole:
+        assert last.communicate()[0] == whole.communicate()[0] == "12 pictures: 12 ok\n"
+    for path in pictures.glob("*.png"):
+        assert path.read_bytes() == (tmp_path / "at_once/generated/noise" / path.name).read_bytes()
+    assert len(list(pictures.glob("*.png"))) == 12

@@ -18,7 +18,6 @@ from .packing import Content, PackedPicture
 __all__ = ["LAYOUTS", "Laid", "imagefolder", "parquet", "webdataset"]
 
 _GROUP = 100  # rows of a row group; the hub's own choice for pictures, so that a reader need not take a file at once
-_PICTURE = pl.Struct({"bytes": pl.Binary, "path": pl.String})
 
 
 @dataclass(frozen=True)
@@ -153,17 +152,15 @@ def _write_tables(splits: Mapping[str, Rows], folder: Path, shard_bytes: int) ->
         groups = list(_shards(rows, shard_bytes))
         for k, group in enumerate(groups):
             named = list(group[0][1])
-            frame = pl.DataFrame(
-                [
-                    {"image": {"bytes": read_bytes(one.source), "path": Path(one.name).name}, **row}
-                    for one, row in group
-                ],
-                schema={"image": _PICTURE, **dict.fromkeys(named, pl.String)},
-            )
+            raw = pl.Series("bytes", [read_bytes(one.source) for one, _ in group], dtype=pl.Binary)
+            names = pl.Series("path", [Path(one.name).name for one, _ in group], dtype=pl.String)
+            facts = pl.DataFrame([row for _, row in group], schema=dict.fromkeys(named, pl.String))
+            frame = facts.select(pl.DataFrame([raw, names]).to_struct("image"), *named)
             frame.write_parquet(
                 folder / "data" / f"{split}-{k:05d}-of-{len(groups):05d}.parquet",
                 row_group_size=_GROUP,
                 compression="uncompressed",  # pictures do not get smaller
+                statistics=False,  # nobody asks for the smallest picture
             )
             columns = {"image": "image", **dict.fromkeys(named, "string")}
     return columns

@@ -43,8 +43,8 @@ class Packing(Settings, frozen=True):
     """Take along the folder scores/."""
     answers: bool = False
     """Take along votes.csv and ratings.csv; look at them first, since they tell what every participant answered."""
-    shard_mib: int = 400
-    """Size at which a new Parquet or tar file begins, in MiB, >= 1."""
+    shard_mib: int = 200
+    """Size at which a new Parquet or tar file begins, in MiB, >= 1; Parquet takes about four times as much memory."""
     excluded: str = ""
     """What was left out on purpose, for example styles that are no paintings."""
     unsupported: str = ""
