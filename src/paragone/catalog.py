@@ -68,4 +68,12 @@ class Catalog:
             raise BadInput(f"{self.what} '{name}' is not in {module}: {address}", where=name) from error
 
 
-_EXTRAS = {"matplotlib": "report", "jinja2": "report", "skimage": "demo", "fastexcel": "xlsx", "torch": "torch"}
+_EXTRAS = {
+    "matplotlib": "report",
+    "jinja2": "report",
+    "skimage": "demo",
+    "fastexcel": "xlsx",
+    "numba": "make",
+    "onnxruntime": "make",
+    "torch": "torch",
+}

@@ -159,7 +159,7 @@ def test_kid_has_an_interval_around_its_value(made: Made) -> None:
 
 
 def test_a_threshold_drops_until_all_are_that_far_apart(made: Made) -> None:
-    benchmark = made()
+    benchmark = made(contents=2)
     apart = distinct(benchmark, statistic="handcrafted").distances.sort("distance")["distance"]
     between = float(apart[0] + apart[1]) / 2
     found = distinct(benchmark, statistic="handcrafted", threshold=between)
@@ -195,7 +195,7 @@ def test_the_tree_is_average_linkage(made: Made) -> None:
 
 
 def test_the_order_of_rows_and_the_names_of_methods_change_nothing_else(made: Made) -> None:
-    benchmark = made()
+    benchmark = made(contents=2)
     found = distinct(benchmark, statistic="handcrafted", keep=3)
     turned = Benchmark(benchmark.items.reverse(), benchmark.references, folder=benchmark.folder)
     assert distinct(turned, statistic="handcrafted", keep=3).distances.equals(found.distances)

@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "stylise": ("paragone.cli.making:stylise", "Make every method's pictures of a make.toml, and the benchmark."),
     "contact": ("paragone.cli.making:contact", "Write a contact sheet: every picture of a benchmark, as HTML and PNG."),
+    "generate": ("paragone.cli.publishing:generate", "Generate pictures from prompts with diffusion models."),
     "distinct": (
         "paragone.cli.making:distinct",
         "Say which methods repeat each other: distances on the same references, and what to drop.",
@@ -35,6 +36,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "attributes": (
         "paragone.cli.making:attributes",
         "Compare five attributes of generated pictures with those of natural ones.",
+    ),
+    "pack": (
+        "paragone.cli.publishing:pack",
+        "Publish a benchmark: a folder that others can download, check and load.",
     ),
     "plan": ("paragone.cli.ask:plan", "Deal the trials of a study: who is shown what, in which order."),
     "simulate": ("paragone.cli.ask:simulate", "Let simulated participants answer a plan."),

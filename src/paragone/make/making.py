@@ -12,6 +12,9 @@ import msgspec
 from ..errors import BadConfig, NotFound
 from ..settings import Settings, read_settings
 from .adapters import CommandMethod, FolderMethod, HttpMethod, Method, PythonMethod
+from .generation import Generation
+from .grammar import Grammar
+from .packing import Packing
 from .stylise import STYLISERS, checked_options
 
 __all__ = ["Choice", "Making", "ReferenceSet", "StyliserMethod", "read_making", "reference_folder"]
@@ -97,6 +100,14 @@ class Making(Settings, frozen=True):
         default_factory=dict
     )
     """Name -> how its results come about; its key `kind` says which of the five ways."""
+    grammar: Grammar | None = None
+    """Prompts of `paragone generate`, made from axes of words."""
+    prompts: str = ""
+    """Table with columns id and prompt that `paragone generate` takes instead of a grammar, relative to make.toml."""
+    generate: Generation | None = None
+    """Models that make pictures from the prompts."""
+    pack: Packing = Packing()
+    """How `paragone pack` publishes the benchmark."""
 
     def __post_init__(self) -> None:
         if self.seed < 0:
@@ -108,6 +119,8 @@ class Making(Settings, frozen=True):
                 raise ValueError(
                     f"'{factor}' cannot name a factor; use lower-case letters, digits and _, no taken word"
                 )
+        if self.grammar is not None and self.prompts:
+            raise ValueError("give a grammar or a table of prompts, not both")
         folded: dict[str, str] = {}
         for name in self.method:
             if not _METHOD.fullmatch(name):

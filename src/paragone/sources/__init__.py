@@ -44,6 +44,7 @@ SOURCES = Catalog(
         "kitov": "paragone.sources.kitov:SOURCE",
         "krasula": "paragone.sources.krasula:SOURCE",
         "nflx_public": "paragone.sources.nflx_public:SOURCE",
+        "packed": "paragone.sources.packed:SOURCE",
         "pwcmp_tmo": "paragone.sources.pwcmp_tmo:SOURCE",
         "table": "paragone.sources.table:SOURCE",
     },
