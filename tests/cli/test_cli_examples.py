@@ -52,6 +52,9 @@ ELSEWHERE = {
     "backup",
     "restore",
     "stylise",
+    "select",
+    "generate",
+    "attributes",
 }  # see test_cli_show, test_study_verbs
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from command_line import Cli
-from make_world import MAKE, world
+from make_world import MAKE, drawn, world
 from paragone.benchmark import Benchmark
+from paragone.images import write_image
 
 
 @pytest.fixture
@@ -98,3 +99,95 @@ def test_contact_draws_any_benchmark(cli: Cli, voted: Path, tmp_path: Path) -> N
     assert said.code == 0
     assert [Path(path).name for path in json.loads(said.out)["written"]] == ["sheet.html", "sheet.png"]
     assert cli("contact", voted / "bench", "-o", tmp_path / "sheet.pdf").code == 1
+
+
+SELECT = MAKE + '\n[reference.style.select]\nnumber = 2\nhow = "k-centre"\n'
+
+
+def test_select_chooses_and_stylise_follows(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = world(tmp_path / "my-benchmark", SELECT, styles=5)
+    said = cli("stylise", "my-benchmark")
+    assert said.code == 1
+    assert "run first: paragone select my-benchmark" in said.err
+    said = cli("select", "my-benchmark", "--fix", "s3", "--json")
+    chosen = [row["picture"] for row in json.loads(said.out)["selected"]["style"]]
+    assert len(chosen) == 2
+    assert chosen[0] == "s3"
+    assert (folder / "selection" / "style.html").is_file()
+    assert cli("stylise", "my-benchmark", "--only", "reinhard").code == 0
+    made = Benchmark.read(folder)
+    assert made.items["style"].unique().sort().to_list() == sorted(chosen)
+
+
+def test_select_refuses_what_is_not_there(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b")
+    assert "has no [reference.FACTOR.select]" in cli("select", folder).err
+    (folder / "make.toml").write_text(SELECT.replace("number = 2", "number = 9"))
+    assert "9 pictures asked for" in cli("select", folder).err
+    (folder / "make.toml").write_text(SELECT)
+    assert "no picture 'zz' in any pool" in cli("select", folder, "--fix", "zz").err
+    assert cli("select", folder, "--only", "content").code == 1
+
+
+def test_a_selection_that_no_longer_fits_is_told(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", SELECT, styles=4)
+    assert cli("select", folder).code == 0
+    (folder / "make.toml").write_text(SELECT.replace("number = 2", "number = 3"))
+    assert "holds another selection than make.toml asks for" in cli("stylise", folder).err
+
+
+def test_distinct_tells_which_methods_are_near(cli: Cli, folder: Path) -> None:
+    assert cli("stylise", "my-benchmark", "-q").code == 0
+    said = cli("distinct", "my-benchmark", "--statistic", "handcrafted", "--keep", "2", "--json")
+    document = json.loads(said.out)
+    assert [(row["a"], row["b"], row["n"]) for row in document["distances"]] == [("brush", "reinhard", 4)]
+    assert document["dropped"] == []
+    assert (folder / "distinct.html").is_file()
+    assert "did you mean" in cli("distinct", "my-benchmark", "--statistic", "handcraftd").err
+
+
+def test_attributes_stand_beside_natural_ones(cli: Cli, folder: Path) -> None:
+    assert cli("stylise", "my-benchmark", "-q").code == 0
+    said = cli("attributes", "my-benchmark/results", "--natural", "my-benchmark/in", "--json", "-o", "a.html")
+    assert said.code in (0, 1), said.err
+    if said.code == 1:
+        assert "narrow" in said.err or "few" in said.err
+    assert cli("attributes", "my-benchmark", "--natural", "nowhere").code == 1
+
+
+READY = MAKE + '\n[method.other]\nkind = "folder"\nroot = "theirs"\nlayout = "content_stylized_style"\n'
+
+
+def test_ready_results_of_a_folder_join_and_each_missing_one_says_why(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", READY)
+    write_image(drawn(1), folder / "theirs" / "c1_stylized_s1.png")
+    write_image(drawn(2, 20, 20), folder / "theirs" / "c1_stylized_s2.png")
+    (folder / "theirs" / "c2_stylized_s1.png").write_bytes(b"")
+    document = json.loads(cli("stylise", folder, "--json").out)
+    told = {cell["item"]: (cell["status"], cell["reason"]) for cell in document["cells"]}
+    assert set(told) == {"other/c1/s2", "other/c2/s1", "other/c2/s2"}
+    assert told["other/c1/s2"][0] == "wrong_size"
+    assert told["other/c2/s1"][0] == "invalid"
+    assert told["other/c2/s2"][0] == "missing"
+    write_image(drawn(3), folder / "theirs" / "c2_stylized_s2.png")
+    document = json.loads(cli("stylise", folder, "--json").out)
+    assert "other/c2/s2" not in {cell["item"] for cell in document["cells"]}
+
+
+def test_ready_results_are_never_read_from_where_results_are_written(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", READY.replace('"theirs"', '"results/other"'))
+    mine = write_image(drawn(1, 20, 20), folder / "results" / "other" / "c1_stylized_s1.png")
+    said = cli("stylise", folder)
+    assert said.code == 1
+    assert "lies in results/" in said.err
+    assert mine.is_file()
+
+
+def test_a_method_that_cannot_work_is_told_before_any_picture_is_made(cli: Cli, tmp_path: Path) -> None:
+    broken = MAKE + '\n[method.other]\nkind = "command"\nargv = ["no-such-program-here", "{content}", "{out}"]\n'
+    folder = world(tmp_path / "b", broken)
+    said = cli("stylise", folder)
+    assert said.code == 1
+    assert "no-such-program-here" in said.err
+    assert not (folder / "results").exists()
