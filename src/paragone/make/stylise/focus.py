@@ -53,7 +53,8 @@ def focus(image: Floats) -> Floats:
 def backdrop(image: Floats) -> Floats:
     """Return how surely each pixel is empty ground behind the subject.
 
-    Ground is coloured like the rim, hangs together with the rim's upper part, and has no detail inside.
+    Ground is coloured like the rim, hangs together with the rim's upper part, is more than a patch, and has no
+    detail inside.
 
     Args:
         image: (h, w, 3) CIELAB.
@@ -71,7 +72,8 @@ def backdrop(image: Floats) -> Floats:
     label, _ = ndimage.label(empty)
     above = max(1, 2 * image.shape[0] // 3)
     touching = np.unique(np.concatenate([label[0], label[:above, 0], label[:above, -1]]))
-    inside = np.isin(label, touching[touching > 0])
+    wide = np.bincount(label.reshape(-1)) > 0.015 * label.size
+    inside = np.isin(label, touching[(touching > 0) & wide[touching]])
     if not inside.any():
         return np.zeros(inside.shape)
     near = ndimage.distance_transform_edt(~inside) < 8.0 * unit  # up to the subject's outline, where nothing is calm

@@ -117,7 +117,7 @@ def _sky(shape: tuple[int, int], sun: _Sun, warm: Floats, rng: np.random.Generat
             edge += 0.36**octave * (1.0 - 2.0 * np.abs(place % 1.0 - 0.5))
         ridge = height * (0.52 + 0.14 * layer - (0.32 - 0.12 * layer) * (edge - 0.55))
         inside = np.clip((y - ridge) / unit, 0.0, 1.0)[..., None]
-        crags = ndimage.gaussian_filter(rng.standard_normal(shape), (4.0 * unit, 1.6 * unit))
+        crags = sum(s * ndimage.gaussian_filter(rng.standard_normal(shape), s * unit) for s in (1.2, 2.4, 4.8))
         slope = np.gradient(crags, axis=1) * np.sign(sun.column - x)
         face = np.clip(0.45 - 0.5 * slope / max(float(slope.std()), 1e-12), 0.0, 1.0)[..., None]
         rock = np.array([0.38, 0.40, 0.48]) * (1.0 - 0.15 * layer) + 0.36 * face * warm

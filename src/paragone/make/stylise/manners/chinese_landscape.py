@@ -8,8 +8,8 @@ from scipy import ndimage
 from skimage.exposure import equalize_adapthist
 
 from ....images import Picture, lab
-from ..flow import flow_lines
 from ..focus import backdrop, focus
+from ..inklines import flow_lines
 from ..kuwahara import kuwahara
 from ..palette import main_colours, srgb
 from ..paper import grain

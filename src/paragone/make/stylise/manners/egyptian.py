@@ -10,8 +10,8 @@ from scipy import ndimage
 
 from ....images import Picture, lab
 from ..flatten import calm, nearest
-from ..flow import flow_lines, levelled
 from ..focus import unlike_rim
+from ..inklines import flow_lines, levelled
 from ..kuwahara import kuwahara
 from ..palette import Palette, main_colours, srgb
 from ..paper import grain

@@ -11,8 +11,8 @@ from skimage.transform import probabilistic_hough_line
 
 from ....images import Picture, lab
 from ..flatten import calm, nearest
-from ..flow import flow_lines, levelled
 from ..focus import focus
+from ..inklines import flow_lines, levelled
 from ..kuwahara import kuwahara
 from ..palette import Palette, main_colours, srgb
 from ..paper import grain

@@ -80,7 +80,7 @@ def _cut(colours: Floats, weight: Floats, *, least: int) -> tuple[list[_Room], l
     cuts: list[_Room] = []
     while waiting and len(waiting) + len(done) < _ROOMS:
         loss, across, place, _, room = heapq.heappop(waiting)
-        if loss >= -1e-9:  # nothing left that differs
+        if loss >= -1e-6 * sums[-1, -1, 0]:  # nothing left that differs by more than rounding
             done.append(room)
             continue
         if across:

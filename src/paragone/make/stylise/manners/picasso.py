@@ -10,8 +10,8 @@ from ....images import Picture, lab
 from ..colour import linear_transport
 from ..facets import Facets, facets
 from ..flatten import nearest, region_means
-from ..flow import flow_lines, levelled
 from ..focus import focus
+from ..inklines import flow_lines, levelled
 from ..kuwahara import kuwahara
 from ..palette import main_colours, srgb
 from ..structure import along

@@ -56,7 +56,7 @@ def silken(content: Picture, style: Picture, *, seed: int = 0) -> Picture:
     glow = np.stack([ndimage.gaussian_filter(painted[..., c], 6.0 * unit) for c in range(3)], axis=-1)
     painted = 1.0 - (1.0 - painted) * (1.0 - 0.22 * np.maximum(glow - 0.35, 0.0))
     canvas = weave((height, width), unit, rng)
-    varnish = np.array([1.0, 0.965, 0.88])
+    varnish = np.array([1.0, 0.97, 0.91])
     made: Picture = (painted * varnish * (1.0 + 0.022 * canvas[..., None])).astype(np.float32)
     return made
 
@@ -94,8 +94,8 @@ def _dyed(chroma: Floats, style: Picture) -> Floats:
     likeness = chroma[..., 0, None] * hues[:, 0] + chroma[..., 1, None] * hues[:, 1]
     weight = np.exp(6.0 * (likeness / np.maximum(size, 1e-6)[..., None] - 1.0))
     toward = np.stack([(weight * hues[:, c]).sum(axis=-1) / weight.sum(axis=-1) for c in range(2)], axis=-1)
-    richer = 1.3 * size / (1.0 + (size / 75.0) ** 2)
-    mixed: Floats = 0.35 * chroma / (1.0 + (size / 110.0) ** 2)[..., None] + 0.65 * richer[..., None] * toward
+    richer = 1.65 * size / (1.0 + (size / 75.0) ** 2)
+    mixed: Floats = 0.35 * 1.3 * chroma / (1.0 + (size / 110.0) ** 2)[..., None] + 0.65 * richer[..., None] * toward
     return mixed
 
 
