@@ -47,6 +47,7 @@ def test_lpips_on_alexnet_is_that_of_its_authors(name: str, pair: Callable[[str]
     assert lpips(distorted, reference).item() == pytest.approx(values["lpips_alex_v0.1"], abs=2e-5)
 
 
+@pytest.mark.slow
 def test_lpips_on_vgg16_and_gram_distances_at_five_layers(pair: Callable[[str], Any]) -> None:
     """LPIPS as above; Gram and content distances by torchvision's VGG16 with ImageNet normalisation."""
     distorted, reference, values = pair("astronaut_jpeg10 vs astronaut")

@@ -11,7 +11,7 @@ import pytest
 from scipy import linalg
 
 from paragone.errors import BadInput, TooFew
-from paragone.features import Moments, frechet_distance, kid, kid_replicates, moments_distance
+from paragone.features import Moments, frechet_distance, kid, moments_distance, paired_kid
 
 
 def test_the_written_out_cases(shared: Callable[[str], Path]) -> None:
@@ -56,21 +56,47 @@ def test_kid_of_one_law_is_zero_on_average_and_below_it_at_times() -> None:
     assert values.min() < 0 < values.max()
 
 
-def test_a_weight_of_two_counts_a_vector_twice_but_never_pairs_it_with_itself() -> None:
+def test_few_vectors_of_many_numbers_keep_their_digits() -> None:
+    """Two sets on two lines through one point, at a right angle: no covariance has an inverse, the law is closed."""
+    rng = np.random.default_rng(4)
+    s, t = rng.standard_normal(5), rng.standard_normal(6)
+    a, b = np.zeros((5, 300)), np.zeros((6, 300))
+    a[:, 0], b[:, 1] = s - s.mean(), t - t.mean()
+    assert frechet_distance(a, b) == pytest.approx(s.var(ddof=1) + t.var(ddof=1), rel=1e-12)
+    b[:, 1], b[:, 0] = 0.0, t - t.mean()
+    assert frechet_distance(a, b) == pytest.approx((s.std(ddof=1) - t.std(ddof=1)) ** 2, rel=1e-9)
+
+
+def test_paired_kid_is_the_sum_over_different_pairs_that_it_says() -> None:
     rng = np.random.default_rng(3)
-    a, b = rng.standard_normal((6, 3)), rng.standard_normal((5, 3))
-    w, v = np.array([2.0, 0, 1, 1, 1, 1]), np.ones(5)
-    kernel = (a @ a.T / 3 + 1) ** 3
-    pairs = [(i, j) for i in range(6) for j in range(6) if i != j]
-    within = sum(w[i] * w[j] * kernel[i, j] for i, j in pairs) / sum(w[i] * w[j] for i, j in pairs)
-    own = (b @ b.T / 3 + 1) ** 3
-    other = (own.sum() - np.trace(own)) / 20
-    between = (w @ (a @ b.T / 3 + 1) ** 3 @ v) / 30
-    rows = np.array([w, np.ones(6), [6.0, 0, 0, 0, 0, 0]])
-    got = kid_replicates(a, b, rows, np.tile(v, (3, 1)))
-    assert got[0] == pytest.approx(within + other - 2 * between, rel=1e-12)
-    assert got[1] == pytest.approx(kid(a, b), rel=1e-12)
+    a, b = rng.standard_normal((5, 3)), rng.standard_normal((5, 3)) + 0.5
+
+    def k(x: np.ndarray, y: np.ndarray) -> float:
+        return float((x @ y / 3 + 1) ** 3)
+
+    def h(i: int, j: int) -> float:
+        return k(a[i], a[j]) + k(b[i], b[j]) - k(a[i], b[j]) - k(a[j], b[i])
+
+    pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
+    assert paired_kid(a, b)[0] == pytest.approx(np.mean([h(i, j) for i, j in pairs]), rel=1e-12)
+    w = np.array([2.0, 0, 1, 1, 1])
+    wanted = sum(w[i] * w[j] * h(i, j) for i, j in pairs) / sum(w[i] * w[j] for i, j in pairs)
+    got = paired_kid(a, b, weights=np.array([w, np.ones(5), [5.0, 0, 0, 0, 0]]))
+    assert got[:2] == pytest.approx([wanted, paired_kid(a, b)[0]], rel=1e-12)
     assert np.isnan(got[2])
+    assert paired_kid(a, a)[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_partners_that_are_alike_pull_kid_below_zero_but_not_paired_kid() -> None:
+    rng = np.random.default_rng(5)
+    plain, paired = [], []
+    for _ in range(400):
+        scene = rng.standard_normal((8, 4))
+        sets = [scene + 0.3 * rng.standard_normal((8, 4)) for _ in range(2)]
+        plain.append(kid(*sets))
+        paired.append(paired_kid(*sets)[0])
+    assert abs(np.mean(paired)) < 3 * np.std(paired) / 20
+    assert np.mean(plain) < -5 * np.std(plain) / 20
 
 
 def test_sets_that_cannot_be_compared_are_refused() -> None:
@@ -80,3 +106,5 @@ def test_sets_that_cannot_be_compared_are_refused() -> None:
         kid(np.ones((3, 3)), np.ones((3, 4)))
     with pytest.raises(BadInput, match="finite numbers"):
         frechet_distance(np.full((3, 3), np.nan), np.ones((3, 3)))
+    with pytest.raises(BadInput, match="4 vectors have no partners among 3"):
+        paired_kid(np.ones((4, 3)), np.ones((3, 3)))

@@ -153,7 +153,7 @@ def test_frechet_says_its_rank_and_gives_no_interval(made: Made) -> None:
 
 def test_kid_has_an_interval_around_its_value(made: Made) -> None:
     found = distinct(made(contents=4), statistic="kid-handcrafted").distances
-    assert (found["low"] < found["high"]).all()
+    assert ((found["low"] <= found["distance"]) & (found["distance"] <= found["high"])).all()
     far = found.filter((pl.col("a") == "grain") & (pl.col("b") == "red"))
     assert far["low"][0] > 0
 
@@ -320,6 +320,18 @@ def test_fid_is_frechet_on_the_network_of_the_given_file(made: Made, tmp_path: P
 
     assert (row["a"], row["b"]) == ("blue", "red")
     assert row["distance"] == pytest.approx(frechet_distance(vectors("blue"), vectors("red")), rel=1e-4)
+
+
+def test_methods_that_are_one_are_no_distance_apart_by_any_statistic(made: Made) -> None:
+    benchmark = made()
+    copy = benchmark.items.filter(pl.col("method") == "red")
+    copy = copy.with_columns(pl.col("item") + "-copy", method=pl.lit("red-copy"))
+    twins = Benchmark(pl.concat([benchmark.items, copy]), benchmark.references, folder=benchmark.folder)
+    for statistic in LIGHT:
+        found = distinct(twins, statistic=statistic).distances
+        row = found.filter((pl.col("a") == "red") & (pl.col("b") == "red-copy")).row(0, named=True)
+        assert row["distance"] == pytest.approx(0.0, abs=1e-9)
+        assert found["distance"].sort()[1] > 1e-3
 
 
 def test_every_statistic_has_features_that_exist() -> None:

@@ -12,7 +12,7 @@ from .handcrafted import HANDCRAFTED, handcrafted
 from .layers import LPIPS_NETWORKS, Lpips, gram_matrix, load_lpips, pooled
 from .nets import Backbone, Network, as_batch, torch_threads
 from .scripted import load_scripted
-from .sets import Moments, frechet_distance, kid, kid_replicates, moments, moments_distance
+from .sets import Moments, frechet_distance, kid, moments, moments_distance, paired_kid
 from .stored import read_arrays
 from .weights import Carried, Found, Sought, carried_file, find_weights, sha256_of
 
@@ -34,11 +34,11 @@ __all__ = [
     "gram_matrix",
     "handcrafted",
     "kid",
-    "kid_replicates",
     "load_lpips",
     "load_scripted",
     "moments",
     "moments_distance",
+    "paired_kid",
     "pooled",
     "read_arrays",
     "sha256_of",

@@ -44,7 +44,7 @@ def handcrafted(image: Picture) -> NDArray[np.float64]:
     apart = pixels - mean
     covariance = apart.T @ apart / len(pixels)
     deviation = np.sqrt(np.diag(covariance))
-    cubes = (apart**3).mean(axis=0)
+    cubes = (apart * apart * apart).mean(axis=0)
     skewness = np.divide(cubes, deviation**3, out=np.zeros(3), where=deviation > 1e-6)
     gradients, first = [], (np.zeros(1), np.zeros(1))
     for scale in _SCALES:

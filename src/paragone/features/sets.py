@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import BadInput, TooFew
 
-__all__ = ["Moments", "frechet_distance", "kid", "kid_replicates", "moments", "moments_distance"]
+__all__ = ["Moments", "frechet_distance", "kid", "moments", "moments_distance", "paired_kid"]
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +63,9 @@ def moments_distance(first: Moments, second: Moments) -> float:
 def frechet_distance(first: ArrayLike, second: ArrayLike) -> float:
     """Give Fréchet's distance between the normal laws of two sets of feature vectors.
 
-    It is biased upwards where n is not far above d, so compare only distances of one n, and say n.
+    It is biased upwards where n is not far above d, so compare only distances of one n, and say n. The covariances are
+    never formed: with S = A^T A and T = B^T B, tr (S^1/2 T S^1/2)^1/2 is the sum of the singular values of A B^T, which
+    keeps its digits where they have no full rank.
 
     Args:
         first: (n, d), n >= 2.
@@ -74,7 +76,20 @@ def frechet_distance(first: ArrayLike, second: ArrayLike) -> float:
         BadInput: sets of another shape, or values that are no numbers.
     """
     one, other = _two(first, second)
-    return moments_distance(moments(one), moments(other))
+    apart = one.mean(axis=0) - other.mean(axis=0)
+    roots = [_root(one), _root(other)]
+    cross = np.linalg.svd(roots[0] @ roots[1].T, compute_uv=False).sum()
+    total = apart @ apart + sum((root**2).sum() for root in roots) - 2.0 * cross
+    return float(max(total, 0.0))
+
+
+def _root(rows: Floats) -> Floats:
+    """A matrix A, at most d rows, with A^T A the sample covariance."""
+    centred = (rows - rows.mean(axis=0)) / np.sqrt(len(rows) - 1)
+    if len(rows) <= rows.shape[1]:
+        return centred
+    upper: Any = np.linalg.qr(centred, mode="r")
+    return np.asarray(upper, dtype=np.float64)
 
 
 def kid(first: ArrayLike, second: ArrayLike) -> float:
@@ -96,39 +111,50 @@ def kid(first: ArrayLike, second: ArrayLike) -> float:
         Gretton et al., "A kernel two-sample test", JMLR 13, 2012, equation 3.
     """
     one, other = _two(first, second)
-    return float(kid_replicates(one, other, np.ones((1, len(one))), np.ones((1, len(other))))[0])
+    d = one.shape[1]
+    within = sum(
+        (((a @ a.T / d + 1.0) ** 3).sum() - (((a * a).sum(axis=1) / d + 1.0) ** 3).sum()) / _pairs(a)
+        for a in (one, other)
+    )
+    return float(within - 2.0 * ((one @ other.T / d + 1.0) ** 3).mean())
 
 
-def kid_replicates(first: ArrayLike, second: ArrayLike, weights: ArrayLike, other_weights: ArrayLike) -> Floats:
-    """Give `kid` of resampled sets, where each vector counts as often as a row of weights says.
+def _pairs(rows: Floats) -> int:
+    return len(rows) * (len(rows) - 1)
 
-    A vector is never paired with its own copies, so that a resample does not look closer together than it is.
+
+def paired_kid(first: ArrayLike, second: ArrayLike, *, weights: ArrayLike | None = None) -> Floats:
+    """Give KID of two sets whose vectors belong together one by one, for example two methods on the same cells.
+
+    `kid` takes the sets for independent; two pictures of one content and style are alike for that reason alone, which
+    pulls it below 0. Here no vector is compared with its partner either: the mean of k(x, x') + k(y, y') - k(x, y') -
+    k(x', y) over different pairs (x, y) and (x', y') is unbiased whatever ties x to y, and 0 for equal sets.
 
     Args:
         first: (n, d), n >= 2.
-        second: (m, d), m >= 2.
-        weights: (r, n) counts >= 0 of the first set's vectors.
-        other_weights: (r, m) counts >= 0 of the second's.
+        second: (n, d), partner by partner.
+        weights: (r, n) counts >= 0 of the pairs, for resampling; a pair is never compared with its own copies. None: one
+            row of ones.
 
     Returns:
-        (r,); NaN where a row leaves a set with fewer than two different vectors.
+        (r,); NaN where a row of weights leaves fewer than two different pairs.
 
     Raises:
-        As `kid`.
+        TooFew: fewer than two pairs.
+        BadInput: sets of another shape, or values that are no numbers.
+
+    Source:
+        Gretton et al., "A kernel two-sample test", JMLR 13, 2012, equation 4, with the kernel of `kid`.
     """
     one, other = _two(first, second)
-    d = one.shape[1]
-    w, v = (np.asarray(counts, dtype=np.float64) for counts in (weights, other_weights))
-    within = [_within((a @ a.T / d + 1.0) ** 3, u) for a, u in ((one, w), (other, v))]
-    between = ((w @ (one @ other.T / d + 1.0) ** 3) * v).sum(axis=1) / (w.sum(axis=1) * v.sum(axis=1))
-    replicates: Floats = within[0] + within[1] - 2.0 * between
-    return replicates
-
-
-def _within(kernel: Floats, weights: Floats) -> Floats:
-    """Mean of the kernel over pairs of different vectors, for each row of weights."""
-    pairs = weights.sum(axis=1) ** 2 - (weights**2).sum(axis=1)
-    total = ((weights @ kernel) * weights).sum(axis=1) - weights**2 @ np.diag(kernel)
+    if len(one) != len(other):
+        raise BadInput(f"{len(one)} vectors have no partners among {len(other)}", where="features")
+    d, w = one.shape[1], np.ones((1, len(one))) if weights is None else np.asarray(weights, dtype=np.float64)
+    mixed = (one @ other.T / d + 1.0) ** 3
+    kernel = (one @ one.T / d + 1.0) ** 3 + (other @ other.T / d + 1.0) ** 3 - mixed - mixed.T
+    np.fill_diagonal(kernel, 0.0)
+    pairs = w.sum(axis=1) ** 2 - (w**2).sum(axis=1)
+    total = ((w @ kernel) * w).sum(axis=1)
     mean: Floats = np.divide(total, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
     return mean
 

@@ -17,10 +17,9 @@ from ..features import (
     as_batch,
     frechet_distance,
     handcrafted,
-    kid,
-    kid_replicates,
     load_lpips,
     load_scripted,
+    paired_kid,
     pooled,
     torch_threads,
 )
@@ -60,7 +59,10 @@ DISTANCES: Mapping[str, Distance] = {
     "lpips-alexnet": Distance(kind="paired", features="alexnet", side=256),
     "lpips-vgg16": Distance(kind="paired", features="vgg16", side=256),
 }
-"""name -> statistic. `fid` and `kid-inception` need the file of FID's Inception; the others of a network find theirs."""
+"""name -> statistic. `fid` and `kid-inception` need the file of FID's Inception; the others of a network find theirs.
+
+lpips-*: LPIPS v0.1, mean over cells. handcrafted: root of the mean squared difference of 27 standardised statistics, mean
+over cells. kid-*: `paired_kid`, 0 on average for methods that are one. frechet-* and fid: `frechet_distance`."""
 
 
 class Cells(NamedTuple):
@@ -262,14 +264,16 @@ def _sets(
         used = np.flatnonzero(shared[row])
         one, other = (np.stack([vectors[method, c] for c in used]) for method in (a, b))
         if chosen.kind == "kid":
-            value[row] = kid(one, other)
-            draws[:, row] = kid_replicates(one, other, weights[:, used], weights[:, used])
+            value[row] = paired_kid(one, other)[0]
+            draws[:, row] = paired_kid(one, other, weights=weights[:, used])
         else:
             value[row] = frechet_distance(one, other)
     d = len(next(iter(vectors.values())))
     if chosen.kind == "kid":
         low, high = _ends(draws, n)
-        return Between(value, low, high, n, notes)
+        return Between(
+            value, low, high, n, (*notes, "KID without the pairs of one cell: 0 on average for methods that are one")
+        )
     more = [f"no interval: a resample has fewer different pictures, and the distance grows as n falls (n = {n.min()})"]
     if n.min() <= d:
         more.append(

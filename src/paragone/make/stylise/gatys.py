@@ -20,7 +20,7 @@ __all__ = ["GATYS", "Optimised", "estimated_seconds", "gatys", "measured_pace", 
 
 _STYLE_LAYERS = (1, 6, 11, 18, 25)  # ReLU 1_1, 2_1, 3_1, 4_1, 5_1: the paper's choice
 _CONTENT_LAYER = 20  # ReLU 4_2: the paper's choice
-_PACE = 11.0  # CPU-seconds for one evaluation of a megapixel; measured on one thread of a 2026 server core
+_PACE = 15.5  # CPU-seconds for one evaluation of a megapixel; measured on one thread of a shared server core
 _EVALUATIONS = 1.04  # per iteration: the line search mostly takes its first step
 _HISTORY = 20  # steps that L-BFGS remembers; each holds two pictures
 _SMALLEST = 32  # pixels, of the working size: below, the deepest map has one or two positions
@@ -40,7 +40,7 @@ def gatys(
     style: Picture,
     *,
     seed: int = 0,
-    iterations: int = 150,
+    iterations: int = 120,
     size: int = 256,
     style_weight: float = 100.0,
     weights: str = "",
@@ -155,7 +155,7 @@ def _loss(content: torch.Tensor, style: torch.Tensor, style_weight: float, backb
     return loss
 
 
-def estimated_seconds(width: int, height: int, *, iterations: int = 150, size: int = 256, pace: float = _PACE) -> float:
+def estimated_seconds(width: int, height: int, *, iterations: int = 120, size: int = 256, pace: float = _PACE) -> float:
     """Give the CPU-seconds that one picture takes, for telling them before it starts.
 
     Args:
