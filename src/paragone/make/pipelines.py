@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -123,8 +125,16 @@ def open_pipeline(model: DiffusionModel, folder: Path) -> Painter:
     inpainting = model.pipeline == "inpainting"
     kind = diffusers.AutoPipelineForInpainting if inpainting else diffusers.AutoPipelineForText2Image
     off = {} if model.safety else {"safety_checker": None, "requires_safety_checker": False}
+    sparing = importlib.util.find_spec("accelerate") is not None  # loads without a second copy of the weights
     try:
-        pipeline = kind.from_pretrained(str(folder), local_files_only=True, dtype=getattr(torch, model.dtype), **off)
+        with _without_bars():
+            pipeline = kind.from_pretrained(
+                str(folder),
+                local_files_only=True,
+                dtype=getattr(torch, model.dtype),
+                low_cpu_mem_usage=sparing,
+                **off,
+            )
     except (OSError, ValueError, KeyError, RuntimeError, AttributeError, ImportError, TypeError) as error:
         raise BadInput(
             f"model '{model.path}' cannot be loaded for {model.pipeline}: {_line(error)}", where=model.path
@@ -161,6 +171,22 @@ def open_pipeline(model: DiffusionModel, folder: Path) -> Painter:
         return Drawn(np.asarray(made.images[0], dtype=np.float32), None if flags is None else bool(flags[0]))
 
     return Painter(draw=draw, facts=facts, tokens=_counter(pipeline))
+
+
+@contextmanager
+def _without_bars() -> Iterator[None]:
+    """No bars of diffusers and transformers on stderr while a model is loaded; afterwards as before."""
+    from diffusers.utils import logging as ours
+    from transformers.utils import logging as theirs
+
+    parts = [part for part in (ours, theirs) if part.is_progress_bar_enabled()]
+    for part in parts:
+        part.disable_progress_bar()
+    try:
+        yield
+    finally:
+        for part in parts:
+            part.enable_progress_bar()
 
 
 def _fetched(model: DiffusionModel) -> Path:
