@@ -60,6 +60,13 @@ def test_pixels_of_one_colour_stay_of_one_colour() -> None:
         assert np.ptp(moved[index == one], axis=0).max() < 1e-9
 
 
+def test_a_share_lies_between_the_linear_map_and_the_whole_distribution() -> None:
+    own, target = clusters(0), clusters(1)
+    ends = [sliced_transport(own, target, share=share) for share in (0.0, 1.0)]
+    assert np.allclose(ends[0], linear_transport(own, target, ridge=1e-9))
+    assert np.allclose(sliced_transport(own, target, share=0.25), 0.75 * ends[0] + 0.25 * ends[1])
+
+
 def test_a_cloud_is_transported_onto_itself_unchanged() -> None:
     assert np.allclose(sliced_transport(clusters(0), clusters(0)), clusters(0), atol=1e-6)
 

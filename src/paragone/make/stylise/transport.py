@@ -15,7 +15,7 @@ __all__ = ["OPTIMAL_TRANSPORT", "guided_filter", "optimally_coloured", "sliced_t
 Floats = NDArray[np.float64]
 
 
-def sliced_transport(pixels: Floats, target: Floats, *, rounds: int = 20, seed: int = 0) -> Floats:
+def sliced_transport(pixels: Floats, target: Floats, *, rounds: int = 20, share: float = 1.0, seed: int = 0) -> Floats:
     """Return the pixels moved so that they are distributed as the target, not only in mean and covariance.
 
     The cheapest linear map comes first; then, in each round, an orthonormal basis is drawn, and along each of its axes
@@ -25,6 +25,8 @@ def sliced_transport(pixels: Floats, target: Floats, *, rounds: int = 20, seed: 
         pixels: (n, c) values, n >= 2.
         target: (m, c) values, m >= 2.
         rounds: bases drawn, >= 1; one is exact for c = 1.
+        share: how far to go from the linear map's result (0) to the whole distribution (1); in between, a picture that
+            is mostly dark stays darker than its target.
         seed: of the bases.
 
     Returns:
@@ -37,7 +39,7 @@ def sliced_transport(pixels: Floats, target: Floats, *, rounds: int = 20, seed: 
         exact quantiles where the paper uses histograms.
     """
     rng = np.random.default_rng(seed)
-    moved = linear_transport(pixels, target, ridge=1e-9)
+    moved = start = linear_transport(pixels, target, ridge=1e-9)
     for _ in range(rounds):
         basis, upper = np.linalg.qr(rng.standard_normal((pixels.shape[1], pixels.shape[1])))
         basis = basis * np.sign(np.diag(upper))  # so that every rotation is as likely
@@ -46,7 +48,7 @@ def sliced_transport(pixels: Floats, target: Floats, *, rounds: int = 20, seed: 
         for axis in range(basis.shape[1]):
             along[:, axis] = _requantiled(along[:, axis], wanted[:, axis])
         moved = along @ basis.T
-    return moved
+    return (1.0 - share) * start + share * moved
 
 
 def _requantiled(values: Floats, target: Floats) -> Floats:
@@ -86,7 +88,7 @@ def guided_filter(planes: Floats, guide: Floats, *, radius: int, epsilon: float)
     centre, level = mean(guide), mean(planes)
     spread = mean(guide[..., :, None] * guide[..., None, :]) - centre[..., :, None] * centre[..., None, :]
     shared = mean(guide[..., :, None] * planes[..., None, :]) - centre[..., :, None] * level[..., None, :]
-    slope = np.linalg.solve(spread + epsilon * np.eye(channels), shared)
+    slope = np.asarray(np.linalg.solve(spread + epsilon * np.eye(channels), shared), dtype=np.float64)
     offset = level - (centre[..., None] * slope).sum(axis=2)
     smoothed: Floats = (guide[..., None] * mean(slope)).sum(axis=2) + mean(offset)
     return smoothed

@@ -15,7 +15,7 @@ __all__ = ["EVERYDAY", "repainted_evenly"]
 
 
 def repainted_evenly(content: Picture, style: Picture, *, seed: int = 0, detail: float = 0.2) -> Picture:
-    """Return the content repainted with the style's pixels, all of the style's colours in use, and some detail kept.
+    """Return the content repainted with the style's pixels, its distribution of colours, and some detail kept.
 
     Args:
         content: what is shown.
@@ -31,7 +31,8 @@ def repainted_evenly(content: Picture, style: Picture, *, seed: int = 0, detail:
     flat = guided_filter(own, own, radius=max(1, round(4 * unit)), epsilon=1e-3)
     colours = lab(np.clip(flat, 0.0, 1.0).astype(np.float32)).reshape(-1, 3)
     scaled = fitted(style, content.shape)
-    wanted = sliced_transport(colours, lab(scaled).reshape(-1, 3), rounds=8, seed=seed).reshape(content.shape)
+    wanted = sliced_transport(colours, lab(scaled).reshape(-1, 3), rounds=8, share=0.6, seed=seed)
+    wanted = wanted.reshape(content.shape)
     painted = repainted(wanted, scaled, guide=2.0, seed=seed)
     return averaged([painted, srgb(wanted).astype(np.float32)], (1.0 - detail, detail))
 
@@ -39,7 +40,7 @@ def repainted_evenly(content: Picture, style: Picture, *, seed: int = 0, detail:
 EVERYDAY = Styliser(
     name="everyday",
     run=repainted_evenly,
-    summary="the picture repainted with the style's own marks, in as much of each colour as the style has",
+    summary="the picture repainted with the style's own marks, nearly in as much of each colour as the style has",
     source='Hertzmann et al., "Image Analogies", SIGGRAPH 2001; Pitié, Kokaram and Dahyot, CVIU 107, 2007',
     strategy="multi-style method: optimal transport of colours, then image analogies from the style's pixels",
     extra="make",

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from ....images import Picture, lab
 from ..analogies import fitted, repainted
-from ..colour import linear_transport
 from ..palette import main_colours, srgb
 from ..structure import along, structure
 from ..styliser import Styliser
@@ -24,7 +23,7 @@ _MARGIN = 0.012  # edge of the sheet
 def woodblock(content: Picture, style: Picture, *, seed: int = 0, lines: float = 0.8) -> Picture:
     """Return the content as a print cut after the style: its colours, its blocks' own marks, a key block of dark lines.
 
-    The content is flattened, takes the style's distribution of colours, and is repainted with the style's pixels;
+    The content is flattened, goes half the way to the style's distribution of colours, and is repainted with the style's pixels;
     the print's inscription and edge are left out. Lines along edges are printed last, in its darkest colour.
 
     Args:
@@ -41,9 +40,7 @@ def woodblock(content: Picture, style: Picture, *, seed: int = 0, lines: float =
     flat = guided_filter(own, own, radius=max(1, round(6 * unit)), epsilon=4e-3)
     colours = lab(np.clip(flat, 0.0, 1.0).astype(np.float32))
     scaled = fitted(style, content.shape)
-    pixels, target = colours.reshape(-1, 3), lab(scaled).reshape(-1, 3)
-    full = sliced_transport(pixels, target, rounds=8, seed=seed)
-    wanted = 0.5 * full + 0.5 * linear_transport(pixels, target, ridge=1e-3)  # half-way: a dark coat stays dark
+    wanted = sliced_transport(colours.reshape(-1, 3), lab(scaled).reshape(-1, 3), rounds=8, share=0.5, seed=seed)
     printed = repainted(wanted.reshape(content.shape), scaled, allowed=_without_inscription(scaled), seed=seed)
     light = 0.4 + 0.006 * colours[..., 0]  # above the threshold: dark planes are left to the print, only edges get ink
     drawn = xdog(light, sigma=1.2 * unit, p=26.0, epsilon=0.34, phi=10.0)
