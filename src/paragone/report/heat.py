@@ -96,7 +96,7 @@ def heat_map(frame: pl.DataFrame, *, name: str, alt: str) -> Drawing:
     low, high = _ends(frame["distance"])
     cell = min(_CELL, max(16, (WIDTH * 2 - _LABEL) // max(len(order), 1)))
     side = cell * len(order)
-    decimals = decimals_for([high - low]) if high > low else 3
+    decimals = decimals_for([(high - low) / 20]) if high > low else 3
     with sheet(_LABEL + side + 8, _LABEL + side + 8) as figure:
         axes = figure.add_axes(
             (

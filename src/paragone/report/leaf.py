@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 
 import polars as pl
 
-from .. import __version__
 from ..benchmark import Benchmark
-from ..errors import BadInput, MissingExtra
+from ..errors import BadInput
 from ..tables import whole_file, write_table
 from .blocks import Folded, Plates, Section, Table
+from .pages import page_of
 from .pictures import thumbnails
-from .svg import printable
 
 __all__ = ["leaf_path", "thumbnails_of", "write_leaf"]
 
@@ -80,7 +76,16 @@ def write_leaf(
     """
     blocks = [block for section in sections for block in section.blocks]
     blocks += [inner for block in blocks if isinstance(block, Folded) for inner in block.blocks]
-    html = _html(sections, title, sources, badges)
+    html = page_of(
+        "report.html.j2",
+        script_name="report.js",
+        title=title,
+        badges=badges,
+        banner="",
+        sections=sections,
+        sources=sources,
+        number={},
+    )
     for block in blocks:
         if isinstance(block, Plates):
             for plate in block.plates:
@@ -92,34 +97,3 @@ def write_leaf(
     with whole_file(path) as aside:
         aside.write_text(html, encoding="utf-8", newline="\n")
     return path
-
-
-def _html(sections: Sequence[Section], title: str, sources: Mapping[str, str], badges: Sequence[str]) -> str:
-    try:
-        import jinja2
-    except ImportError as error:
-        raise MissingExtra.library("a report", "jinja2", "report") from error
-    folder = resources.files(__package__) / "templates"
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
-        autoescape=True,
-        finalize=lambda value: printable(value) if type(value) is str else value,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["kind"] = lambda block: type(block).__name__
-    script = (folder / "report.js").read_text(encoding="utf-8")
-    return environment.get_template("report.html.j2").render(
-        title=title,
-        badges=badges,
-        banner="",
-        sections=sections,
-        sources=sources,
-        number={},
-        style=(folder / "report.css").read_text(encoding="utf-8"),
-        script=script,
-        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
-        version=__version__,
-    )
