@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +115,12 @@ def test_a_batch_holds_pictures_of_one_size_only() -> None:
         as_batch([*pictures(1), *pictures(1, 20, 20)])
     with pytest.raises(BadImage, match=r"are not in \[0, 1\]"):
         as_batch([255 * pictures(1)[0]])
+
+
+def test_torch_is_loaded_with_the_first_network_and_not_before() -> None:
+    code = "import sys, paragone.features, paragone.make.distinct; print('torch' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert said.strip() == "False"
 
 
 def test_the_number_of_threads_is_put_back() -> None:

@@ -85,11 +85,12 @@ def frechet_distance(first: ArrayLike, second: ArrayLike) -> float:
 
 def _root(rows: Floats) -> Floats:
     """A matrix A, at most d rows, with A^T A the sample covariance."""
-    centred = (rows - rows.mean(axis=0)) / np.sqrt(len(rows) - 1)
+    centred: Floats = (rows - rows.mean(axis=0)) / np.sqrt(len(rows) - 1)
     if len(rows) <= rows.shape[1]:
         return centred
     upper: Any = np.linalg.qr(centred, mode="r")
-    return np.asarray(upper, dtype=np.float64)
+    root: Floats = upper
+    return root
 
 
 def kid(first: ArrayLike, second: ArrayLike) -> float:
