@@ -352,6 +352,14 @@ def test_the_importer_knows_a_pack_and_reads_what_went_along(bench: Path, tmp_pa
     assert found.votes is None
 
 
+def test_the_importer_takes_pictures_out_and_leaves_tables_to_who_asked(bench: Path, tmp_path: Path) -> None:
+    pack(bench, tmp_path / "pack", Packing(layout="webdataset"))
+    found = SOURCE.read(tmp_path / "pack", into=tmp_path / "out")
+    assert found.benchmark is not None
+    assert bytes_of(found.benchmark) == bytes_of(Benchmark.read(bench))
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["data"]
+
+
 Harm = Callable[[Path], object]
 
 

@@ -76,19 +76,9 @@ def read_packed(folder: str | Path, *, into: str | Path | None = None) -> Benchm
                 where="into",
             )
         return held
-    into = Path(into)
-    wanted = _wanted(held)
-    for name, raw in packed_pictures(folder):
-        if wanted.pop(name, None) is not None:
-            with whole_file(into / name) as aside:
-                aside.write_bytes(raw)
-    if wanted:
-        first, what = next(iter(wanted.items()))
-        raise BadInput(
-            f"{folder.name}: {len(wanted)} pictures are missing, first that of {what} ('{first}')", where=str(folder)
-        )
-    held.write(into)
-    return replace(held, folder=into)
+    made = _taken_out(folder, held, Path(into))
+    made.write(into)
+    return made
 
 
 def packed_pictures(folder: str | Path) -> Iterator[tuple[str, bytes]]:
@@ -122,6 +112,21 @@ def packed_pictures(folder: str | Path) -> Iterator[tuple[str, bytes]]:
 
 
 _KEYS = ("factor", "level", "image")
+
+
+def _taken_out(folder: Path, held: Benchmark, into: Path) -> Benchmark:
+    """The benchmark with its pictures in another folder; tables are not written."""
+    wanted = _wanted(held)
+    for name, raw in packed_pictures(folder):
+        if wanted.pop(name, None) is not None:
+            with whole_file(into / name) as aside:
+                aside.write_bytes(raw)
+    if wanted:
+        first, what = next(iter(wanted.items()))
+        raise BadInput(
+            f"{folder.name}: {len(wanted)} pictures are missing, first that of {what} ('{first}')", where=str(folder)
+        )
+    return replace(held, folder=into)
 
 
 def _wanted(benchmark: Benchmark) -> dict[str, str]:
@@ -172,12 +177,13 @@ def _read(path: str | Path, *, into: str | Path | None = None) -> Imported:
 
     Args:
         path: folder of the pack.
-        into: folder that gets the pictures; needed for parquet and webdataset.
+        into: folder that gets the pictures; needed for parquet and webdataset. Tables are not written there.
     """
     path = Path(path)
+    benchmark = read_packed(path) if into is None else _taken_out(path, Benchmark.read(path), Path(into))
     scores = sorted((path / "scores").glob("*.csv"))
     return Imported(
-        benchmark=read_packed(path, into=into),
+        benchmark=benchmark,
         votes=Votes.read(path / "votes.csv") if (path / "votes.csv").is_file() else None,
         ratings=Ratings.read(path / "ratings.csv") if (path / "ratings.csv").is_file() else None,
         scores=tuple(Scores.read(one) for one in scores),
