@@ -123,6 +123,17 @@ def test_torch_is_loaded_with_the_first_network_and_not_before() -> None:
     assert said.strip() == "False"
 
 
+def test_a_network_without_weights_says_so_before_torch_is_imported(
+    tmp_path: Path,
+) -> None:
+    code = (
+        "import sys\nfrom paragone.features.nets import VGG16\nfrom paragone.errors import NotFound\n"
+        "try:\n    VGG16.load(path='none.pth')\nexcept NotFound:\n    print('torch' in sys.modules)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
+    assert said.strip() == "False"
+
+
 def test_the_number_of_threads_is_put_back() -> None:
     before = torch.get_num_threads()
     with torch_threads(1):

