@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ...errors import BadImage
 from ...images import Picture, linear
+from .colour import monge_kantorovich
 from .kuwahara import painted
 from .strokes import brushed
 from .styliser import Styliser
-from .transport import optimally_coloured
 
 __all__ = ["AVERAGE", "averaged", "blended"]
 
@@ -55,9 +55,9 @@ def blended(content: Picture, style: Picture, *, seed: int = 0) -> Picture:
     """Return the mean of three results: curved strokes, edge-following dabs, and the photograph in the style's colours.
 
     Source:
-        As `brushed`, `painted` and `optimally_coloured`; their mean is ours.
+        As `brushed`, `painted` and `monge_kantorovich`; their mean is ours.
     """
-    layers = [run(content, style, seed=seed) for run in (brushed, painted, optimally_coloured)]
+    layers = [run(content, style, seed=seed) for run in (brushed, painted, monge_kantorovich)]
     return averaged(layers, (0.4, 0.35, 0.25))
 
 
@@ -65,6 +65,6 @@ AVERAGE = Styliser(
     name="average",
     run=blended,
     summary="soft paint: strokes, flat dabs and the recoloured photograph averaged in linear light",
-    source="Hertzmann 1998 for the strokes, Kyprianidis et al. 2009 for the dabs, Pitié et al. 2007 for the colours",
-    strategy="colour: mean, covariance and distribution; three results averaged",
+    source="Hertzmann 1998 for the strokes, Kyprianidis et al. 2009 for the dabs, Pitié and Kokaram 2007 for the colours",
+    strategy="colour: mean and covariance; three results averaged",
 )

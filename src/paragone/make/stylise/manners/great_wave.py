@@ -23,8 +23,9 @@ _MARGIN = 0.012  # edge of the sheet
 def woodblock(content: Picture, style: Picture, *, seed: int = 0, lines: float = 0.8) -> Picture:
     """Return the content as a print cut after the style: its colours, its blocks' own marks, a key block of dark lines.
 
-    The content is flattened, goes half the way to the style's distribution of colours, and is repainted with the style's pixels;
-    the print's inscription and edge are left out. Lines along edges are printed last, in its darkest colour.
+    The content is flattened, goes half the way to the style's distribution of colours, and is repainted with the
+    style's pixels; the print's inscription and edge are left out. Lines along edges are printed last, in its darkest
+    colour.
 
     Args:
         content: what is shown.
