@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from paragone.benchmark import Benchmark
@@ -166,3 +167,12 @@ def test_coverage_needs_a_known_factor(filled: Filled) -> None:
         coverage(made, "metod")
     with pytest.raises(BadInput, match="has no factors"):
         coverage(Benchmark(made.items.select("item", "image"), made.references))
+
+
+def test_a_grid_too_large_to_list_is_not_called_complete() -> None:
+    rows = [{"item": f"{k}", "image": None, "a": f"{k}", "b": f"{k}", "c": f"{k}"} for k in range(101)]
+    frame = pl.DataFrame(rows, schema_overrides={"image": pl.String})
+    references = pl.DataFrame(schema=dict.fromkeys(("factor", "level", "image"), pl.String))
+    grid = coverage(Benchmark(frame, references))
+    assert (grid.expected, grid.n_missing, grid.missing) == (101**3, 101**3 - 101, [])
+    assert "missing 1030200 of 1030301, too many combinations to list" in grid.text

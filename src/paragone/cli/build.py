@@ -66,7 +66,7 @@ def new(
         emit({"items": made.items.height, "grid": grid.frame.to_dicts(), "missing": grid.missing})
     else:
         show_frame(grid.frame)
-    missing = f"; {len(grid.missing)} cells of the full design are empty" if grid.missing else ""
+    missing = f"; {grid.n_missing} cells of the full design are empty" if grid.n_missing else ""
     say(f"{made.items.height} items{missing}", quiet=quiet or as_json)
     say(f"next, to ask people: paragone plan --example > {folder / 'study.toml'}", quiet=quiet or as_json)
     say(str(folder / "benchmark.toml"), quiet=quiet or as_json)

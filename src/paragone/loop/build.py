@@ -17,11 +17,12 @@ from ..errors import BadConfig, NotFound, ParagoneError, WouldOverwrite
 from ..images import read_image
 from ..judgements import Ratings, Votes
 from ..make import Coverage, coverage, new_benchmark, with_broken
+from ..make.unpack import faults as pack_faults
 from ..parallel import track
 from ..plan import Plan
 from ..provenance import changed_inputs
 from ..scores import Agreement, Scores
-from ..sources import Imported, import_source
+from ..sources import SOURCES, Imported, import_source, recognise
 from ..study import read_answers
 from ..study.faults import unknown_shown
 from .reading import named
@@ -96,7 +97,10 @@ def import_into(
     Raises:
         WouldOverwrite: one of the files is there and `force` is off.
     """
-    found = import_source(source, path, **(options or {}))
+    options = dict(options or {})
+    if SOURCES.get(source or recognise(path) or "table").name == "packed":
+        options.setdefault("into", folder)  # pictures that lie inside of tables or tar files need a place
+    found = import_source(source, path, **options)
     written: list[Path] = []
     if found.benchmark is not None:
         _free(folder, force)
@@ -167,6 +171,8 @@ def check_folder(folder: Path, *, pictures: bool = True, quiet: bool = True) -> 
     """
     if not folder.is_dir():
         raise NotFound.path(folder, "folder")
+    if (folder / "pack.toml").is_file():
+        return pack_faults(folder), []
     faults: list[str] = []
     remarks: list[str] = []
     benchmark = _tried(faults, folder / "benchmark.toml", lambda _: Benchmark.read(folder))

@@ -70,9 +70,12 @@ class Coverage:
     """One row per level of the first factor; first column its levels, then one column of counts per level of the
     second."""
     missing: list[str]
-    """Ids (levels joined by '/') of the combinations of all factors that no item has."""
+    """Ids (levels joined by '/') of the combinations of all factors that no item has; empty, too, where there are more
+    than a million combinations."""
     expected: int
     """Number of combinations of all factors."""
+    n_missing: int
+    """Combinations that no item has, listed or not."""
 
     @property
     def text(self) -> str:
@@ -86,8 +89,9 @@ class Coverage:
             ).rstrip()
             for row in [names, *rows]
         ]
-        if self.missing:
-            lines.append(f"missing {len(self.missing)} of {self.expected}: {_listed(self.missing)}")
+        if self.n_missing:
+            named = f": {_listed(self.missing)}" if self.missing else ", too many combinations to list"
+            lines.append(f"missing {self.n_missing} of {self.expected}{named}")
         else:
             lines.append(f"complete: {self.expected} of {self.expected}")
         return "\n".join(lines)
@@ -245,7 +249,8 @@ def coverage(benchmark: Benchmark, rows: str = "", columns: str = "") -> Coverag
         {rows: level, **{other or "items": cell.get((level, other) if other else (level,), 0) for other in across}}
         for level in levels[factors.index(rows)]
     ]
-    return Coverage(pl.DataFrame(grid), missing, expected)
+    whole = {cell for cell in have if None not in cell}
+    return Coverage(pl.DataFrame(grid), missing, expected, expected - len(whole))
 
 
 def _listed(names: list[str], shown: int = 5) -> str:
