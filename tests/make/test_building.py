@@ -73,7 +73,7 @@ def test_one_method_alone_leaves_the_others_to_be_told(folder: Path) -> None:
     missing = built.cells.filter(pl.col("status") == "missing")
     assert missing["method"].unique().to_list() == ["reinhard"]
     assert missing["reason"].unique().to_list() == ["not made yet"]
-    with pytest.raises(UnknownName, match="no method in make.toml 'brusch'; did you mean 'brush'"):
+    with pytest.raises(UnknownName, match=r"no method in make\.toml 'brusch'; did you mean 'brush'"):
         _build(folder, methods=["brusch"])
 
 

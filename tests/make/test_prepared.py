@@ -88,7 +88,7 @@ def test_all_faults_of_pictures_stand_in_one_line(folder: Path) -> None:
     (styles / "cut.png").write_bytes((styles / "s1.png").read_bytes()[:200])
     _gigapixel(styles / "huge.png")
     write_image(drawn(8, 8, 60), styles / "thin.png")
-    with pytest.raises(BadInput, match="4 references cannot be used: .*damaged or cut off.*and 1 more"):
+    with pytest.raises(BadInput, match=r"4 references cannot be used: .*damaged or cut off.*and 1 more"):
         prepare(read_making(folder / "make.toml"), folder)
     assert not (folder / "references" / "prepared.toml").exists()
 
@@ -114,7 +114,7 @@ def test_listed_levels_come_in_their_order_and_must_be_there(folder: Path) -> No
     assert [one.level for one in prepare(read_making(folder / "make.toml"), folder)["style"]] == ["s2", "s1"]
     _with(folder, levels='["s2", "s9"]')
     (folder / "make.toml").write_text((folder / "make.toml").read_text().replace('levels = ["s2", "s1"]\n', ""))
-    with pytest.raises(UnknownName, match="no style picture in .* 's9'"):
+    with pytest.raises(UnknownName, match=r"no style picture in .* 's9'"):
         prepare(read_making(folder / "make.toml"), folder)
 
 

@@ -84,8 +84,9 @@ def pack(
 ) -> None:
     """Publish a benchmark: a folder that others can download, check and load.
 
-    Writes pictures, tables, licences, a dataset card, Croissant metadata and SHA-256 digests, as an image folder for
-    the Hugging Face hub, Parquet or WebDataset. `paragone import packed PACK -o FOLDER` reads it back; --check says whether a pack is whole.
+    Writes pictures, tables, licences, a dataset card, Croissant metadata and SHA-256 digests: as an image folder for the
+    Hugging Face hub, as Parquet or as WebDataset. `paragone import packed PACK -o FOLDER` reads it back; --check says
+    whether a pack is whole.
 
     Example: paragone pack my-benchmark -o published --layout parquet
     """

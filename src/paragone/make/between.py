@@ -262,7 +262,7 @@ def _sets(
     weights = bootstrap_weights(shared.shape[1], replicates, seed)
     for row, (a, b) in enumerate(itertools.combinations(cells.methods, 2)):
         used = np.flatnonzero(shared[row])
-        one, other = (np.stack([vectors[method, c] for c in used]) for method in (a, b))
+        one, other = (np.stack([vectors[method, int(c)] for c in used]) for method in (a, b))
         if chosen.kind == "kid":
             value[row] = paired_kid(one, other)[0]
             draws[:, row] = paired_kid(one, other, weights=weights[:, used])

@@ -14,14 +14,17 @@ import polars as pl
 from .. import __version__
 from ..benchmark import Benchmark
 from ..errors import BadConfig, UnknownName
+from ..images import read_image
+from ..provenance import digest
 from ..tables import write_table
 from .adapters import FolderMethod
 from .carded import cards_of, manners_of
 from .cells import Job, finished, record_of, seed_of
 from .demo import with_broken
-from .making import Making
+from .making import Making, StyliserMethod
 from .prepared import Prepared, prepare
-from .running import possible, run
+from .running import AnyMethod, options_of, possible, run
+from .stylise import STYLISERS
 
 __all__ = ["Built", "Forecast", "build", "forecast", "jobs_of"]
 
@@ -110,7 +113,7 @@ def build(
     manners = manners_of(cards)
     tried = _TRIED_AGAIN + (("refused", "invalid", "wrong_size", "ambiguous") if again else ())
     made = kept = 0
-    work_of = {name: jobs_of(making, name, ready, folder, manners) for name in making.method}
+    work_of = {name: jobs_of(making, name, ready, folder, manners, beside) for name in making.method}
     for name, work in work_of.items():
         if not methods or name in methods:
             possible(name, making.method[name], work, folder=folder, beside=beside)
@@ -123,7 +126,9 @@ def build(
         made += len(outstanding)
         if outstanding:
             if say is not None:
-                say(f"{name}: {len(outstanding)} of {len(work)} cells to make")
+                took = _told(name, method, ready, beside)
+                later = "" if took is None else f", about {_spoken(took * len(outstanding))} of CPU time"
+                say(f"{name}: {len(outstanding)} of {len(work)} cells to make{later}")
             run(name, method, outstanding, known=work, folder=beside, jobs=jobs, quiet=quiet)
     every = [job for work in work_of.values() for job in work]
     cells = _cells(every, tuple(making.reference), folder)
@@ -148,7 +153,7 @@ def forecast(making: Making, folder: str | Path, ready: Mapping[str, Sequence[Pr
         work = jobs_of(making, name, ready, Path(folder), manners)
         done = [job for job in work if finished(job, again=_TRIED_AGAIN) is not None]
         took = [record["seconds"] for job in work if (record := record_of(job.target)) and record.get("seconds")]
-        mean = sum(took) / len(took) if took else None
+        mean = sum(took) / len(took) if took else _told(name, method, ready, Path(folder))
         rows.append({"method": name, "kind": _kind(method), "cells": len(work), "done": len(done), "seconds": mean})
     schema = {"method": pl.String, "kind": pl.String, "cells": pl.Int64, "done": pl.Int64, "seconds": pl.Float64}
     return Forecast(pl.DataFrame(rows, schema=schema))
@@ -160,6 +165,7 @@ def jobs_of(
     ready: Mapping[str, Sequence[Prepared]],
     folder: Path,
     manners: Mapping[tuple[str, str], str],
+    beside: Path | None = None,
 ) -> list[Job]:
     """Return the cells of one method, in the references' order.
 
@@ -169,9 +175,11 @@ def jobs_of(
         ready: factor -> prepared references.
         folder: the benchmark's folder.
         manners: (factor, level) -> manner.
+        beside: where make.toml lies; None: `folder`.
     """
+    beside = beside or folder
     method = making.method[name]
-    settings = json.dumps([_kind(method), method.bearing()], sort_keys=True, ensure_ascii=False)
+    settings = json.dumps([_kind(method), method.bearing(), *_files(name, method, beside)], sort_keys=True)
     work = []
     for cell in product(*ready.values()):
         levels = {factor: prepared.level for factor, prepared in zip(ready, cell, strict=True)}
@@ -208,6 +216,27 @@ def _target(method: str, levels: Sequence[str]) -> str:
     if len(levels) == 2:
         return _NAME.format(method=method, content=levels[0], style=levels[1])
     return f"results/{method}/{'__'.join(levels)}.png"
+
+
+def _told(name: str, method: AnyMethod, ready: Mapping[str, Sequence[Prepared]], beside: Path) -> float | None:
+    """CPU seconds a picture as the styliser itself foretells them; None: it does not."""
+    if not isinstance(method, StyliserMethod):
+        return None
+    styliser = STYLISERS.get(method.styliser or name)
+    if styliser.forecast is None:
+        return None
+    sizes = [read_image(one.path).shape[:2] for one in ready["content"]]
+    given = options_of(name, method, beside)
+    return float(sum(styliser.forecast(height, width, **given) for height, width in sizes) / len(sizes))
+
+
+def _files(name: str, method: AnyMethod, beside: Path) -> list[str]:
+    """Digests of the files that a styliser's options name."""
+    if not isinstance(method, StyliserMethod):
+        return []
+    given = options_of(name, method, beside)
+    named = [Path(given[key]) for key in STYLISERS.get(method.styliser or name).files if method.options.get(key)]
+    return [digest(path) for path in named if path.is_file()]
 
 
 def _kind(method: Any) -> str:

@@ -17,7 +17,7 @@ from .cells import Job, Outcome, finished, land
 from .making import StyliserMethod
 from .stylise import STYLISERS, checked_options, stylise
 
-__all__ = ["AnyMethod", "possible", "run"]
+__all__ = ["AnyMethod", "options_of", "possible", "run"]
 
 AnyMethod: TypeAlias = StyliserMethod | Adapter
 """The record of any `[method.<name>]`."""
@@ -41,7 +41,10 @@ def possible(name: str, method: AnyMethod, work: Sequence[Job], *, folder: Path,
     if isinstance(method, StyliserMethod):
         chosen = STYLISERS.get(method.styliser or name)
         if chosen.ready is not None:
-            chosen.ready(**checked_options(chosen, method.options))
+            chosen.ready(**checked_options(chosen, options_of(name, method, beside)))
+            for manner in sorted({job.hints["manner"] for job in work if "manner" in job.hints}):
+                if "manner" in inspect.signature(chosen.run).parameters and "manner" not in method.options:
+                    chosen.ready(manner=manner)
         return
     if isinstance(method, FolderMethod) and (beside / method.root).resolve().is_relative_to(
         (folder / "results").resolve()
@@ -52,6 +55,18 @@ def possible(name: str, method: AnyMethod, work: Sequence[Job], *, folder: Path,
             where=f"method.{name}.root",
         )
     outcomes(method, [], folder=beside, known=work)
+
+
+def options_of(name: str, method: StyliserMethod, beside: Path) -> dict[str, Any]:
+    """Return a styliser's options with the paths among them seen from here.
+
+    Args:
+        name: of the method.
+        method: its settings.
+        beside: where make.toml lies.
+    """
+    chosen = STYLISERS.get(method.styliser or name)
+    return {key: str(beside / value) if key in chosen.files else value for key, value in method.options.items()}
 
 
 def run(
@@ -76,7 +91,8 @@ def run(
         quiet: show no progress.
     """
     if isinstance(method, StyliserMethod):
-        piece = partial(_styled, styliser=method.styliser or name, options=method.options, align=method.align)
+        options = options_of(name, method, folder)
+        piece = partial(_styled, styliser=method.styliser or name, options=options, align=method.align)
         spread(piece, work, jobs=jobs, label=name, quiet=quiet)
         return
     for job, outcome in outcomes(method, work, folder=folder, known=known, quiet=quiet):

@@ -74,7 +74,14 @@ def contact_page(
         entries = []
         for column in grid.columns:
             item, image = grid.items.get((row, column), ("", None))
-            entry: dict[str, object] = {"item": item, "column": column, "thumb": "", "href": "", "why": "", "reason": ""}
+            entry: dict[str, object] = {
+                "item": item,
+                "column": column,
+                "thumb": "",
+                "href": "",
+                "why": "",
+                "reason": "",
+            }
             if image is not None and used < _MOST:
                 used += 1
                 entry |= _entry(benchmark.folder / image, base)

@@ -328,4 +328,5 @@ ANALOGIES = Styliser(
     source='Hertzmann, Jacobs, Oliver, Curless and Salesin, "Image Analogies", SIGGRAPH 2001, sections 3 and 4.3',
     strategy="colour and texture: pixels of the style itself, in coherent pieces",
     extra="make",
+    ready=compiled_scan,
 )

@@ -196,6 +196,16 @@ def measured_pace(*, weights: str = "", side: int = 96, evaluations: int = 3) ->
     return (time.process_time() - start) / evaluations / (side * side / 1e6)
 
 
+def _ready(*, weights: str = "", **others: object) -> None:
+    del others
+    _backbone(weights)
+
+
+def _forecast(height: int, width: int, *, iterations: int = 120, size: int = 256, **others: object) -> float:
+    del others
+    return estimated_seconds(width, height, iterations=iterations, size=size)
+
+
 def _backbone(weights: str) -> Backbone:
     return VGG16.load(path=weights or None)
 
@@ -227,4 +237,7 @@ GATYS = Styliser(
     extra="torch",
     exact=False,
     slow=True,
+    ready=_ready,
+    forecast=_forecast,
+    files=("weights",),
 )

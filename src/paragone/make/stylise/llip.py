@@ -31,6 +31,12 @@ def in_manner(content: Picture, style: Picture, *, seed: int = 0, manner: str = 
     return made
 
 
+def _ready(*, manner: str = "") -> None:
+    chosen: Styliser = MANNERS.get(manner or _ANY)
+    if chosen.ready is not None:
+        chosen.ready()
+
+
 LLIP = Styliser(
     name="llip",
     run=in_manner,
@@ -38,4 +44,5 @@ LLIP = Styliser(
     source="that of each manner; the everyday one: Hertzmann et al., SIGGRAPH 2001, and Pitié et al., CVIU 107, 2007",
     strategy="each manner states its own: style-aligned selection, combination, multi-style method or custom pipeline",
     extra="make",
+    ready=_ready,
 )

@@ -39,6 +39,12 @@ def _run(name: str, given: dict[str, Floats]) -> Floats:
     return made
 
 
+def _ready(*names: str, **options: object) -> None:
+    del options
+    for name in names:
+        open_network(carried_file(Carried(_PACKAGE, f"{_FOLDER}/{name}.onnx", _FILES[name])))
+
+
 def _fitted(image: Picture, longest: int) -> Picture:
     """The picture with its longer side brought to a length, its shape kept."""
     factor = longest / max(image.shape[:2])
@@ -163,6 +169,7 @@ MULTISTYLE26 = Styliser(
     strategy="one of 26 learned styles, by number or by the style's colours",
     extra="make",
     exact=False,
+    ready=functools.partial(_ready, "multistyle26"),
 )
 MAGENTA = Styliser(
     name="magenta",
@@ -172,4 +179,5 @@ MAGENTA = Styliser(
     strategy="colour and texture: a vector of 100 numbers that a network reads out of the style",
     extra="make",
     exact=False,
+    ready=functools.partial(_ready, "arbitrary_predict", "arbitrary_transform"),
 )

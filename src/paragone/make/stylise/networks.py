@@ -180,8 +180,7 @@ def exported(
         MissingExtra: onnxruntime is not installed.
     """
     del seed  # nothing here is random
-    if not network:
-        raise BadConfig("styliser 'onnx' needs the option network = path of an .onnx file", where="network")
+    _ready(network=network)
     where = Path(network).name
     session = open_network(network)
     entries = {entry.name: entry for entry in session.get_inputs()}
@@ -202,6 +201,13 @@ def exported(
     if ports["content"].size is None:
         result = np.ascontiguousarray(result[: shown.shape[0], : shown.shape[1]])
     return resize(result, *content.shape[:2], resizer="pil-bicubic")
+
+
+def _ready(*, network: str = "", **others: object) -> None:
+    del others
+    if not network:
+        raise BadConfig("styliser 'onnx' needs the option network = path of an .onnx file", where="network")
+    open_network(network)
 
 
 def _roles(names: list[str], style_input: str, where: str) -> dict[str, str]:
@@ -273,4 +279,6 @@ ONNX = Styliser(
     strategy="a network given as a file; the style picture is handed in where it takes two pictures",
     extra="make",
     exact=False,
+    ready=_ready,
+    files=("network",),
 )

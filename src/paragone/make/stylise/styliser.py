@@ -36,3 +36,5 @@ class Styliser:
     anything runs. None: it needs nothing that could be missing."""
     forecast: Callable[..., float] | None = None
     """forecast(height, width, **options) gives the CPU seconds of one picture before it is made. None: not known."""
+    files: tuple[str, ...] = ()
+    """Options that are paths of files; in make.toml they are relative to it."""

@@ -13,6 +13,7 @@ from skimage.measure import find_contours
 
 from ....images import Picture, lab
 from ..analogies import fitted, repainted
+from ..analogy_scan import compiled_scan
 from ..palette import Palette, main_colours, srgb, tonal_index
 from ..styliser import Styliser
 from ..transport import guided_filter, sliced_transport
@@ -141,4 +142,5 @@ ABORIGINAL = Styliser(
     source='Hertzmann et al., "Image Analogies", SIGGRAPH 2001, for the ground and the fields; the dots are ours',
     strategy="custom pipeline: image analogies from the style, tonal fields, rows of dots along their outlines",
     extra="make",
+    ready=compiled_scan,
 )

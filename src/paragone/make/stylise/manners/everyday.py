@@ -6,6 +6,7 @@ import numpy as np
 
 from ....images import Picture, lab
 from ..analogies import fitted, repainted
+from ..analogy_scan import compiled_scan
 from ..average import averaged
 from ..palette import srgb
 from ..styliser import Styliser
@@ -44,4 +45,5 @@ EVERYDAY = Styliser(
     source='Hertzmann et al., "Image Analogies", SIGGRAPH 2001; Pitié, Kokaram and Dahyot, CVIU 107, 2007',
     strategy="multi-style method: optimal transport of colours, then image analogies from the style's pixels",
     extra="make",
+    ready=compiled_scan,
 )

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ....images import Picture, lab
 from ..analogies import fitted, repainted
+from ..analogy_scan import compiled_scan
 from ..palette import main_colours, srgb
 from ..structure import along, structure
 from ..styliser import Styliser
@@ -66,4 +67,5 @@ GREAT_WAVE = Styliser(
     source='Hertzmann et al., "Image Analogies", SIGGRAPH 2001; Pitié et al., CVIU 107, 2007; Winnemöller et al., 2012',
     strategy="combination: optimal transport of colours, image analogies from the print, flow-smoothed ink lines",
     extra="make",
+    ready=compiled_scan,
 )
