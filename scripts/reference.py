@@ -41,6 +41,8 @@ def reference() -> str:
         *_plain("Page kinds", "paragone.study.pages", "PAGES", "source"),
         *_plain("Sources", "paragone.sources", "SOURCES", "gives"),
         *_plain("Stylisers", "paragone.make.stylise", "STYLISERS", "source"),
+        *_plain("Backbones", "paragone.features", "BACKBONES", "source"),
+        *_plain("Manners", "paragone.make.stylise.manners", "MANNERS", "source"),
         *_tables(),
         *_settings(),
     ]
@@ -121,12 +123,13 @@ def _plain(title: str, module: str, catalog: str, column: str) -> Iterator[str]:
 def _tables() -> Iterator[str]:
     from paragone.benchmark import ITEMS, REFERENCES
     from paragone.judgements import RATINGS, VOTES
+    from paragone.make.cards import CARDS
     from paragone.plan import PLAN
     from paragone.scores import AGREEMENT, SCORES
 
     yield "## Tables\n"
     yield "CSV or Parquet, by the ending of the file. Further columns are kept.\n"
-    for schema in (ITEMS, REFERENCES, PLAN, VOTES, RATINGS, SCORES, AGREEMENT):
+    for schema in (ITEMS, REFERENCES, CARDS, PLAN, VOTES, RATINGS, SCORES, AGREEMENT):
         yield f"### {schema.name}\n"
         yield "| column | kind | needed | what it holds |\n|---|---|---|---|"
         for c in schema.columns:
@@ -141,7 +144,9 @@ def _settings() -> Iterator[str]:
 
     rooms = (
         "paragone.benchmark", "paragone.design.pages", "paragone.design.settings", "paragone.observers",
-        "paragone.screen.settings",
+        "paragone.screen.settings", "paragone.make.making", "paragone.make.adapters.method", "paragone.make.adapters.folder",
+        "paragone.make.adapters.command", "paragone.make.adapters.called", "paragone.make.adapters.edits",
+        "paragone.make.grammar", "paragone.make.generation", "paragone.make.packing",
     )  # fmt: skip
     for module in rooms:
         importlib.import_module(module)
@@ -168,7 +173,7 @@ def _fields(record: type) -> Iterator[tuple[str, str]]:
     tree = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0]
     assert isinstance(tree, ast.ClassDef)
     for node, after in zip(tree.body, [*tree.body[1:], None], strict=True):
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id in known:
             said = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
             name = node.target.id
             yield name, f"{said} {_default(known[name], node.value)}"

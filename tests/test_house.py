@@ -221,12 +221,15 @@ def test_every_verb_has_help_and_an_example(verb: str) -> None:
 
 def _catalogs() -> list[tuple[str, object]]:
     from paragone.estimate import ESTIMATORS
+    from paragone.features import BACKBONES
     from paragone.make.stylise import STYLISERS
+    from paragone.make.stylise.manners import MANNERS
     from paragone.metrics import METRICS
     from paragone.sources import SOURCES
     from paragone.study.pages import PAGES
 
-    return [(name, catalog) for catalog in (ESTIMATORS, METRICS, PAGES, SOURCES, STYLISERS) for name in catalog.builtin]
+    catalogs = (BACKBONES, ESTIMATORS, MANNERS, METRICS, PAGES, SOURCES, STYLISERS)
+    return [(name, catalog) for catalog in catalogs for name in catalog.builtin]
 
 
 @pytest.mark.parametrize(("name", "catalog"), _catalogs())

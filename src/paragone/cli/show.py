@@ -64,10 +64,10 @@ def report(folder: Path, output: Path | None, title: str | None, as_json: bool) 
 
 
 @click.command("list")
-@click.argument("what", type=click.Choice(["estimators", "metrics", "pages", "sources", "stylisers"]))
+@click.argument("what", type=click.Choice(["backbones", "estimators", "manners", "metrics", "pages", "sources", "stylisers"]))
 @json_option
 def list_(what: str, as_json: bool) -> None:
-    """List estimators, metrics, pages, sources or stylisers.
+    """List backbones, estimators, manners, metrics, pages, sources or stylisers.
 
     Prints name, one line, what each reads and needs, and whether it is available here (on a terminal only where some are
     not); with --json every fact about each.

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from ..errors import BadInput, MissingExtra
 from ..estimate import ESTIMATORS
+from ..features import BACKBONES
 from ..make.stylise import STYLISERS
+from ..make.stylise.manners import MANNERS
 from ..metrics import METRICS, describe
 from ..sources import SOURCES
 from ..study.pages import PAGES
 
 __all__ = ["listing"]
 
-_CATALOGS = {"estimators": ESTIMATORS, "pages": PAGES, "sources": SOURCES, "stylisers": STYLISERS}
+_CATALOGS = {
+    "backbones": BACKBONES,
+    "estimators": ESTIMATORS,
+    "manners": MANNERS,
+    "pages": PAGES,
+    "sources": SOURCES,
+    "stylisers": STYLISERS,
+}
+_LIBRARIES = {"make": ("numba", "onnxruntime"), "torch": ("torch",)}
 _FACTS = ("summary", "reads", "unit", "options", "source", "gives", "licence", "citation", "strategy", "shrinks")
 
 
@@ -21,7 +32,7 @@ def listing(what: str) -> list[dict[str, Any]]:
     """One row per plug-in: its facts, whether it can be used here, and why not.
 
     Args:
-        what: estimators, metrics, pages, sources or stylisers.
+        what: backbones, estimators, manners, metrics, pages, sources or stylisers.
     """
     if what == "metrics":
         return [describe(name) for name in METRICS.names()]
@@ -34,4 +45,8 @@ def _row(catalog: Any, name: str) -> dict[str, Any]:
     except (MissingExtra, BadInput) as error:
         return {"name": name, "summary": "", "available": False, "reason": error.message}
     facts = {fact: getattr(record, fact) for fact in _FACTS if hasattr(record, fact)}
-    return {"name": name, **facts, "available": True, "reason": ""}
+    extra = getattr(record, "extra", "")
+    gone = [library for library in _LIBRARIES.get(extra, ()) if find_spec(library) is None]
+    reason = MissingExtra.library(f"'{name}'", gone[0], extra).message if gone else ""
+    needs = {"needs": f"paragone[{extra}]" if extra else ""} if hasattr(record, "extra") else {}
+    return {"name": name, **facts, **needs, "available": not gone, "reason": reason}
