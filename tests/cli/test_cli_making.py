@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,10 @@ def test_ready_results_of_a_folder_join_and_each_missing_one_says_why(cli: Cli, 
     assert told["other/c2/s1"][0] == "invalid"
     assert told["other/c2/s2"][0] == "missing"
     write_image(drawn(3), folder / "theirs" / "c2_stylized_s2.png")
+    (folder / "theirs" / "holiday.png").write_bytes(b"")
+    said = cli("stylise", folder)
+    assert "files that are no cell: holiday.png" in said.err
+    assert "cells.csv: 1 of 12 cells are wrong_size" in cli("check", folder).err
     document = json.loads(cli("stylise", folder, "--json").out)
     assert "other/c2/s2" not in {cell["item"] for cell in document["cells"]}
 
@@ -191,3 +196,26 @@ def test_a_method_that_cannot_work_is_told_before_any_picture_is_made(cli: Cli, 
     assert said.code == 1
     assert "no-such-program-here" in said.err
     assert not (folder / "results").exists()
+
+
+def test_check_reads_make_toml_and_cards(cli: Cli, folder: Path) -> None:
+    assert cli("check", "my-benchmark").code == 0
+    (folder / "make.toml").write_text(MAKE.replace("[method.reinhard]", "[method.reinhart]"))
+    (folder / "cards.csv").write_text("factor,level,colour\nstyle,s1,vivid\n")
+    said = cli("check", "my-benchmark")
+    assert said.code == 1
+    assert "no styliser 'reinhart'" in said.out
+    assert "colour 'vivid' is not one of low, medium, high" in said.out
+
+
+def test_cards_stand_in_the_report(cli: Cli, folder: Path) -> None:
+    (folder / "cards.csv").write_text(
+        "factor,level,artist,category,region,century,marks\nstyle,s1,Hokusai,nature,Asia,19,foam like claws\n"
+    )
+    assert cli("stylise", "my-benchmark", "-q").code == 0
+    assert cli("report", "my-benchmark").code == 0
+    page = (folder / "report.html").read_text()
+    assert re.search(
+        r"Hokusai: nature, \w+ colour, \w+ detail \(both computed\); Asia, 19th c\.; known by foam like claws", page
+    )
+    assert 'href="#references"' in page

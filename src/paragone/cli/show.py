@@ -64,7 +64,9 @@ def report(folder: Path, output: Path | None, title: str | None, as_json: bool) 
 
 
 @click.command("list")
-@click.argument("what", type=click.Choice(["backbones", "estimators", "manners", "metrics", "pages", "sources", "stylisers"]))
+@click.argument(
+    "what", type=click.Choice(["backbones", "estimators", "manners", "metrics", "pages", "sources", "stylisers"])
+)
 @json_option
 def list_(what: str, as_json: bool) -> None:
     """List backbones, estimators, manners, metrics, pages, sources or stylisers.

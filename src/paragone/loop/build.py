@@ -17,6 +17,8 @@ from ..errors import BadConfig, NotFound, ParagoneError, WouldOverwrite
 from ..images import read_image
 from ..judgements import Ratings, Votes
 from ..make import Coverage, coverage, new_benchmark, with_broken
+from ..make.cards import Cards
+from ..make.making import read_making
 from ..make.unpack import faults as pack_faults
 from ..parallel import track
 from ..plan import Plan
@@ -25,6 +27,7 @@ from ..scores import Agreement, Scores
 from ..sources import SOURCES, Imported, import_source, recognise
 from ..study import read_answers
 from ..study.faults import unknown_shown
+from ..tables import read_table
 from .reading import named
 from .words import file_name
 
@@ -195,7 +198,13 @@ def check_folder(folder: Path, *, pictures: bool = True, quiet: bool = True) -> 
         if file.suffix in (".csv", ".parquet") and not file.name.endswith(".draws.parquet")
         if (made := _tried(faults, file, Scores.read)) is not None
     ]
-    if not (benchmark or tables or study or agreement or scores or faults):
+    making = _tried(faults, folder / "make.toml", read_making)
+    cards = _tried(faults, folder / "cards.csv", Cards.read)
+    cells = _tried(faults, folder / "cells.csv", read_table)
+    if cells is not None and "status" in cells.columns:
+        counted = cells.filter(pl.col("status") != "ok").group_by("status").len().sort("status")
+        remarks += [f"cells.csv: {n} of {cells.height} cells are {status}" for status, n in counted.iter_rows()]
+    if not (benchmark or tables or study or agreement or scores or making or cards or faults):
         raise NotFound(f"'{folder}' holds nothing that paragone reads", where=str(folder))
     if benchmark is not None:
         _items_known(benchmark, tables, scores, faults)

@@ -17,7 +17,7 @@ from ..errors import BadConfig, UnknownName
 from ..images import read_image
 from ..provenance import digest
 from ..tables import write_table
-from .adapters import FolderMethod
+from .adapters import FolderMethod, read_folder
 from .carded import cards_of, manners_of
 from .cells import Job, finished, record_of, seed_of
 from .demo import with_broken
@@ -130,6 +130,9 @@ def build(
                 later = "" if took is None else f", about {_spoken(took * len(outstanding))} of CPU time"
                 say(f"{name}: {len(outstanding)} of {len(work)} cells to make{later}")
             run(name, method, outstanding, known=work, folder=beside, jobs=jobs, quiet=quiet)
+        if isinstance(method, FolderMethod) and say is not None:
+            for line in read_folder(method, work, folder=beside).text.splitlines():
+                say(f"{name}: {line}")
     every = [job for work in work_of.values() for job in work]
     cells = _cells(every, tuple(making.reference), folder)
     write_table(cells, folder / "cells.csv")
