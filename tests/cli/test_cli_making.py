@@ -215,7 +215,6 @@ def test_cards_stand_in_the_report(cli: Cli, folder: Path) -> None:
     assert cli("stylise", "my-benchmark", "-q").code == 0
     assert cli("report", "my-benchmark").code == 0
     page = (folder / "report.html").read_text()
-    assert re.search(
-        r"Hokusai: nature, \w+ colour, \w+ detail \(both computed\); Asia, 19th c\.; known by foam like claws", page
-    )
+    said = r"Hokusai: nature, \w+ colour, \w+ detail \(both computed\); Asia, 19th c\.; known by foam like claws"
+    assert re.search(said, page)
     assert 'href="#references"' in page
