@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -218,3 +219,13 @@ def test_cards_stand_in_the_report(cli: Cli, folder: Path) -> None:
     said = r"Hokusai: nature, \w+ colour, \w+ detail \(both computed\); Asia, 19th c\.; known by foam like claws"
     assert re.search(said, page)
     assert 'href="#references"' in page
+
+
+def test_without_the_libraries_that_draw_the_pictures_are_made_and_the_extra_is_named(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    said = cli("stylise", "my-benchmark")
+    assert said.code == 0
+    assert "a page needs jinja2: pip install 'paragone[report]'" in said.err
+    assert len(Benchmark.read(folder).items) == 8

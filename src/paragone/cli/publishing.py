@@ -46,7 +46,13 @@ def generate(folder: Path, dry_run: bool, shard: str, limit: int | None, as_json
     first, _, last = shard.partition("/")
     if not (first.isdigit() and last.isdigit()):
         raise click.UsageError(f"--shard {shard}: write I/N, for example 1/4")
-    made, written = loop.generated(folder, shard=(int(first), int(last)), limit=limit, quiet=silent)
+    made, written = loop.generated(
+        folder,
+        shard=(int(first), int(last)),
+        limit=limit,
+        quiet=silent,
+        say=lambda line: say(line, quiet=silent),
+    )
     if as_json:
         emit({"pictures": made.frame.to_dicts(), "written": [str(path) for path in written]})
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from ..make.pack import Packed, pack
 from ..make.packing import Packing
 from ..make.unpack import faults
 from ..tables import read_table
-from .made import making_of, sheet_of
+from .made import drawn, making_of
 
 __all__ = ["generated", "pack_faults", "packed", "planned"]
 
@@ -37,7 +37,12 @@ def planned(folder: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
 
 
 def generated(
-    folder: Path, *, shard: tuple[int, int] = (1, 1), limit: int | None = None, quiet: bool = True
+    folder: Path,
+    *,
+    shard: tuple[int, int] = (1, 1),
+    limit: int | None = None,
+    quiet: bool = True,
+    say: Callable[[str], None] | None = None,
 ) -> tuple[Generated, list[Path]]:
     """Make the pictures of a folder's make.toml that are not there yet, the benchmark and a contact sheet.
 
@@ -46,6 +51,7 @@ def generated(
         shard: (i, n): every n-th job from the i-th on.
         limit: most pictures of this run.
         quiet: show no progress.
+        say: is given a line where the contact sheet cannot be drawn.
 
     Raises:
         NotFound, BadConfig, BadTable, MissingExtra, BadInput: as `generate` and `planned`.
@@ -66,7 +72,7 @@ def generated(
     )
     written = [folder / "benchmark.toml", folder / "generated.csv"]
     if made.benchmark.items["image"].null_count() < made.benchmark.items.height:
-        written += sheet_of(folder, quiet=quiet)
+        written += drawn(folder, quiet=quiet, say=say)
     return replace(made, warnings=(*warnings, *made.warnings)), written
 
 

@@ -10,7 +10,7 @@ import msgspec
 import polars as pl
 
 from ..benchmark import Benchmark
-from ..errors import NotFound, UnknownName, WouldOverwrite
+from ..errors import MissingExtra, NotFound, UnknownName, WouldOverwrite
 from ..make.building import Built, Forecast, build, forecast
 from ..make.making import Making, read_making
 from ..make.prepared import prepare
@@ -19,7 +19,7 @@ from ..tables import read_table
 from .reading import named
 from .selected import chosen_levels
 
-__all__ = ["made_document", "making_of", "outlook", "sheet_of", "stylised", "told_lines"]
+__all__ = ["drawn", "made_document", "making_of", "outlook", "sheet_of", "stylised", "told_lines"]
 
 
 def stylised(
@@ -67,7 +67,7 @@ def stylised(
     )
     written = [folder / "benchmark.toml", folder / "cells.csv"]
     if built.benchmark.items.height:
-        written += sheet_of(folder, quiet=quiet)
+        written += drawn(folder, quiet=quiet, say=say)
     return built, written
 
 
@@ -79,6 +79,22 @@ def outlook(folder: Path, *, references: dict[str, str] | None = None, quiet: bo
     """
     making = making_of(folder, references)
     return forecast(making, folder, prepare(making, folder, chosen=chosen_levels(making, folder), quiet=quiet))
+
+
+def drawn(folder: Path, *, quiet: bool = True, say: Callable[[str], None] | None = None) -> list[Path]:
+    """Write the contact sheet where the libraries that draw are installed; else say what they are, and write nothing.
+
+    Args:
+        folder: a benchmark's.
+        quiet: show no progress.
+        say: is given the line.
+    """
+    try:
+        return sheet_of(folder, quiet=quiet)
+    except MissingExtra as error:
+        if say is not None:
+            say(error.message)
+        return []
 
 
 def sheet_of(folder: Path, *, output: Path | None = None, quiet: bool = True) -> list[Path]:
