@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -72,8 +73,10 @@ def spread(
     if jobs == 1:
         return [function(piece) for piece in track(pieces, label, quiet=quiet)]
     here = joblib.delayed(_Here(function, os.getcwd()))
-    work: Any = joblib.Parallel(n_jobs=jobs, return_as="generator")(here(piece) for piece in pieces)
-    return list(track(work, label, total=len(pieces), quiet=quiet))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs")  # joblib starts another: no matter to users
+        work: Any = joblib.Parallel(n_jobs=jobs, return_as="generator")(here(piece) for piece in pieces)
+        return list(track(work, label, total=len(pieces), quiet=quiet))
 
 
 class _Here(Generic[Item, Result]):

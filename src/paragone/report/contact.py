@@ -242,7 +242,8 @@ def _thumbnail(path: Path, side: int) -> Image.Image | None:
 def _drawn(benchmark: Benchmark, grid: _Grid, rows: Sequence[tuple[str, ...]], factors: Sequence[str]) -> Image.Image:
     pen_font, small_font = _font(15), _font(11)
     step = _CELL + _GAP
-    head = _LABEL if len(max(grid.columns, key=len, default="")) > 9 else 24
+    longest = max((pen_font.getlength(word) for word in (*grid.columns, *factors)), default=0.0)
+    head = 24 if longest <= _CELL else min(round(longest) + 12, 4 * _LABEL)
     label = 0 if factors else 2 * _LABEL
     across = len(factors) + len(grid.columns)
     sheet = Image.new(
