@@ -79,3 +79,15 @@ def test_a_benchmark_gives_its_generators_and_prompts() -> None:
     assert made.notes == ("1 generated item without a picture left out",)
     plain = listed_pictures(benchmark, "natural", generator=None, prompt="text")
     assert plain.frame.select("generator", "prompt").null_count().row(0) == (2, 2)
+
+
+def test_broken_versions_are_no_generated_pictures() -> None:
+    rows = [
+        {"item": "a", "image": "a.png", "method": "m", "broken_of": None},
+        {"item": "broken/a", "image": "b.png", "method": "m", "broken_of": "a"},
+    ]
+    references = pl.DataFrame(schema=dict.fromkeys(("factor", "level", "image"), pl.String))
+    made = Benchmark(pl.DataFrame(rows, schema_overrides={"broken_of": pl.String}), references)
+    found = listed_pictures(made, "generated", generator="method", prompt=None)
+    assert found.frame["picture"].to_list() == ["a"]
+    assert not found.notes

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ..benchmark import Benchmark
+from ..benchmark import BROKEN, Benchmark
 from ..errors import BadInput, NotFound, UnknownName
 from ..images.files import ENDINGS
 from ..tables import read_table
@@ -107,8 +107,11 @@ def listed_pictures(
         )
         layout, notes, factors = found.layout, list(found.notes), tuple[str, ...]()
     else:
-        shown = source.items.filter(pl.col("image").is_not_null())
-        lost = source.items.height - shown.height
+        sound = source.items
+        if BROKEN in source.factors:
+            sound = sound.filter(pl.col(BROKEN).is_null())  # damaged on purpose, for attention checks
+        shown = sound.filter(pl.col("image").is_not_null())
+        lost = sound.height - shown.height
         notes = [f"{lost} {origin} item{'s' * (lost > 1)} without a picture left out"] if lost else []
         layout, factors = "benchmark", source.factors
         frame = shown.with_columns(

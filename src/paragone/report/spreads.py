@@ -117,7 +117,7 @@ def densities(frame: pl.DataFrame, *, name: str, alt: str, axis: str, marks: Map
     height, legend = 252, 24
     edges = [*frame["low"], frame["high"][-1]]
     with sheet(WIDTH, height) as figure:
-        from matplotlib.ticker import PercentFormatter
+        from matplotlib.ticker import MaxNLocator, PercentFormatter
 
         axes = _axes(figure, 56, 16, 44 + legend, 8, height)
         axes.stairs(frame["natural"], edges, fill=True, color=SERIES[2], alpha=0.35)
@@ -127,6 +127,7 @@ def densities(frame: pl.DataFrame, *, name: str, alt: str, axis: str, marks: Map
         axes.axvline(marks["generated"], color=SERIES[1], linewidth=1.6, linestyle=(0, (6, 2)))
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
+        axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10], min_n_ticks=2))
         axes.grid(visible=False, axis="x")
         place = {"transform": axes.transAxes, "clip_on": False}
         line = -(52 + legend / 2) / (height - 52 - legend)
