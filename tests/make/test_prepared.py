@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from make_world import drawn, world
-from paragone.errors import BadInput, NotFound, TooFew, UnknownName
+from paragone.errors import BadConfig, BadInput, NotFound, TooFew, UnknownName
 from paragone.images import read_image, to_uint8, write_image
 from paragone.make.making import read_making
 from paragone.make.prepared import prepare, reference_files
@@ -140,3 +140,15 @@ def test_drawn_samples_join_the_folder(folder: Path) -> None:
     )
     with pytest.raises(UnknownName, match="did you mean 'mondrian'"):
         prepare(read_making(folder / "make.toml"), folder)
+
+
+def test_originals_are_never_written_over(folder: Path) -> None:
+    (folder / "in" / "styles").rename(folder / "references_of_mine")
+    (folder / "references").mkdir()
+    (folder / "references_of_mine").rename(folder / "references" / "style")
+    text = (folder / "make.toml").read_text().replace('"in/styles"', '"references/style"')
+    (folder / "make.toml").write_text(text)
+    before = (folder / "references" / "style" / "s1.png").read_bytes()
+    with pytest.raises(BadConfig, match="lies in references/, where the prepared pictures go"):
+        prepare(read_making(folder / "make.toml"), folder)
+    assert (folder / "references" / "style" / "s1.png").read_bytes() == before

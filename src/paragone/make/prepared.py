@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import BadImage, BadInput, ParagoneError, TooFew, UnknownName
+from ..errors import BadConfig, BadImage, BadInput, ParagoneError, TooFew, UnknownName
 from ..images import ENDINGS, Picture, read_image, resize, write_image
 from ..parallel import track
 from ..provenance import digest
@@ -58,6 +58,7 @@ def prepare(
         NotFound: no such folder.
         TooFew: a folder without pictures.
         UnknownName: a level that is listed but not there.
+        BadConfig: the originals lie where prepared pictures go.
         BadInput: pictures that cannot be read, are too small, or share a name; all of them in one line.
     """
     ready: dict[str, list[Prepared]] = {}
@@ -66,6 +67,13 @@ def prepare(
     after: dict[str, str] = {}
     faults: list[str] = []
     for factor, wanted in making.reference.items():
+        source = reference_folder(wanted.folder, beside or folder).resolve()
+        if source.is_relative_to((folder / "references").resolve()):
+            raise BadConfig(
+                f"{factor}: folder '{wanted.folder}' lies in references/, where the prepared pictures go; keep the originals "
+                "in a folder of another name",
+                where=f"reference.{factor}.folder",
+            )
         found = reference_files(factor, wanted, beside or folder, (chosen or {}).get(factor))
         ready[factor] = []
         for level, source in track(list(found.items()), f"preparing {factor}", quiet=quiet):
