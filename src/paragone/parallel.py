@@ -74,7 +74,9 @@ def spread(
         return [function(piece) for piece in track(pieces, label, quiet=quiet)]
     here = joblib.delayed(_Here(function, os.getcwd()))
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "A worker stopped while some jobs")  # joblib starts another: no matter to users
+        warnings.filterwarnings(
+            "ignore", "A worker stopped while some jobs"
+        )  # joblib starts another: no matter to users
         work: Any = joblib.Parallel(n_jobs=jobs, return_as="generator")(here(piece) for piece in pieces)
         return list(track(work, label, total=len(pieces), quiet=quiet))
 

@@ -34,7 +34,7 @@ def test_the_example_make_toml_makes_a_benchmark(cli: Cli, tmp_path: Path) -> No
 def test_stylise_makes_tells_and_draws(cli: Cli, folder: Path) -> None:
     said = cli("stylise", "my-benchmark", "--jobs", "-1")
     assert said.code == 0
-    assert "8 cells made, 0 kept; 8 items" in said.err
+    assert "8 cells made, 0 kept; 8 results" in said.err
     assert (folder / "contact.html").is_file()
     assert (folder / "contact.png").is_file()
     assert "0 cells made, 8 kept" in cli("stylise", "my-benchmark").err

@@ -16,9 +16,9 @@ from make_world import MAKE, drawn, world
 from paragone.benchmark import Benchmark
 from paragone.errors import BadConfig, UnknownName
 from paragone.images import write_image
-from paragone.make.building import build, forecast
+from paragone.make.building import build
 from paragone.make.making import read_making
-from paragone.make.prepared import prepare
+from paragone.make.running import run
 from paragone.settings import read_toml
 
 
@@ -91,16 +91,32 @@ def test_no_method_or_no_style_is_refused(folder: Path) -> None:
         _build(folder)
 
 
-def test_the_forecast_counts_what_is_left_and_knows_times_that_were_measured(folder: Path) -> None:
-    making = read_making(folder / "make.toml")
-    ready = prepare(making, folder)
-    before = forecast(making, folder, ready)
-    assert before.frame["seconds"].null_count() == 2
-    assert "reinhard (styliser): 4 of 4 cells to make" in before.text
-    _build(folder, methods=["brush"])
-    after = forecast(making, folder, ready).frame
-    assert after.filter(pl.col("method") == "brush")["done"].to_list() == [4]
-    assert after.filter(pl.col("method") == "brush")["seconds"][0] > 0
+def test_a_method_is_made_again_when_its_own_code_changes_or_when_asked(folder: Path) -> None:
+    (folder / "mine.py").write_text("def f(content, style, *, seed):\n    return 1 - content\n")
+    (folder / "make.toml").write_text(MAKE + '\n[method.own]\nkind = "python"\ntarget = "mine:f"\n')
+    assert _build(folder).made == 12
+    assert _build(folder).made == 0
+    (folder / "mine.py").write_text("def f(content, style, *, seed):\n    return 0.5 * content\n")
+    assert _build(folder).made == 4
+    assert _build(folder, remake=["reinhard"]).made == 4
+    with pytest.raises(UnknownName, match=r"no method in make\.toml 'reinhart'"):
+        _build(folder, remake=["reinhart"])
+
+
+def test_a_run_that_a_person_stops_tells_what_is_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(name: str, *rest: object, **more: object) -> None:
+        if name == "brush":
+            raise KeyboardInterrupt
+        run(name, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("paragone.make.building.run", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        _build(folder)
+    assert Benchmark.read(folder).items["method"].unique().to_list() == ["reinhard"]
+    assert pl.read_csv(folder / "cells.csv")["status"].value_counts().sort("status").rows() == [
+        ("missing", 4),
+        ("ok", 4),
+    ]
 
 
 @pytest.mark.slow

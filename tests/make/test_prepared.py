@@ -152,3 +152,10 @@ def test_originals_are_never_written_over(folder: Path) -> None:
     with pytest.raises(BadConfig, match="lies in references/, where the prepared pictures go"):
         prepare(read_making(folder / "make.toml"), folder)
     assert (folder / "references" / "style" / "s1.png").read_bytes() == before
+
+
+def test_one_picture_under_two_names_is_refused(folder: Path) -> None:
+    write_image(drawn(61), folder / "in" / "styles" / "s1.png")
+    write_image(drawn(61), folder / "in" / "styles" / "copy of s1.png")
+    with pytest.raises(BadInput, match="style 'copy of s1' and 's1' are the same picture; keep one"):
+        prepare(read_making(folder / "make.toml"), folder)

@@ -77,7 +77,8 @@ def select(
     "--reference", "references", multiple=True, metavar="FACTOR=FOLDER", help="References from here, not make.toml's."
 )
 @click.option("--again", is_flag=True, help="Try cells again that were refused, invalid or of a wrong size.")
-@click.option("--dry-run", is_flag=True, help="Say what would be made and how long it takes, and make nothing.")
+@click.option("--remake", multiple=True, metavar="METHOD", help="Make all its cells again; may be given again.")
+@click.option("--dry-run", is_flag=True, help="Check everything, say what would be made and how long it takes.")
 @jobs_option
 @json_option
 @quiet_option
@@ -87,6 +88,7 @@ def stylise(
     methods: tuple[str, ...],
     references: tuple[str, ...],
     again: bool,
+    remake: tuple[str, ...],
     dry_run: bool,
     jobs: int,
     as_json: bool,
@@ -112,7 +114,7 @@ def stylise(
     silent = quiet or as_json
     given = assignments(references, "--reference")
     if dry_run:
-        plan = made.outlook(folder, references=given, quiet=silent)
+        plan = made.outlook(folder, references=given, methods=methods, quiet=silent)
         if as_json:
             emit({"methods": plan.frame.to_dicts()})
         else:
@@ -123,6 +125,7 @@ def stylise(
         references=given,
         methods=methods,
         again=again,
+        remake=remake,
         jobs=jobs,
         quiet=silent,
         say=lambda line: say(line, quiet=silent),

@@ -98,7 +98,7 @@ def _references(folder: Path, benchmark: Benchmark | None) -> list[Shown]:
                 read = Cards.read(path)
             cards |= {(row["factor"], row["level"]): sentence(row) for row in read.frame.iter_rows(named=True)}
     return [
-        Shown(factor, level, cards.get((factor, level), ""), benchmark.folder / image)
+        Shown(factor, level, cards.get((factor, level), "").removeprefix(f"{level}: "), benchmark.folder / image)
         for factor, level, image in benchmark.references.select("factor", "level", "image").iter_rows()
     ]
 

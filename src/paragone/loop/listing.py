@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from ..errors import BadInput, MissingExtra
+from ..errors import BadConfig, BadInput, MissingExtra
 from ..estimate import ESTIMATORS
 from ..features import BACKBONES
 from ..make.stylise import STYLISERS
@@ -47,6 +47,20 @@ def _row(catalog: Any, name: str) -> dict[str, Any]:
     facts = {fact: getattr(record, fact) for fact in _FACTS if hasattr(record, fact)}
     extra = getattr(record, "extra", "")
     gone = [library for library in _LIBRARIES.get(extra, ()) if find_spec(library) is None]
-    reason = MissingExtra.library(f"'{name}'", gone[0], extra).message if gone else ""
+    reason = MissingExtra.library(f"'{name}'", gone[0], extra).message if gone else _unready(record)
     needs = {"needs": f"paragone[{extra}]" if extra else ""} if hasattr(record, "extra") else {}
-    return {"name": name, **facts, **needs, "available": not gone, "reason": reason}
+    return {"name": name, **facts, **needs, "available": not reason, "reason": reason}
+
+
+def _unready(record: Any) -> str:
+    """Why a network cannot be used although its libraries are there; empty: it can, or nothing is known against it."""
+    ready = getattr(record, "ready", None)
+    if ready is None or getattr(record, "exact", True) or getattr(record, "slow", False):
+        return ""
+    try:
+        ready()
+    except BadConfig:
+        return ""  # it wants an option that only its user can give
+    except (MissingExtra, BadInput) as error:
+        return error.message
+    return ""

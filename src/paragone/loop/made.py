@@ -11,9 +11,9 @@ import polars as pl
 
 from ..benchmark import Benchmark
 from ..errors import MissingExtra, NotFound, UnknownName, WouldOverwrite
-from ..make.building import Built, Forecast, build, forecast
+from ..make.building import TRIED_AGAIN, Built, build, work_in
+from ..make.foretelling import Forecast, forecast
 from ..make.making import Making, read_making
-from ..make.prepared import prepare
 from ..report.contact import contact_page, contact_picture
 from ..tables import read_table
 from .reading import named
@@ -28,6 +28,7 @@ def stylised(
     references: dict[str, str] | None = None,
     methods: Sequence[str] = (),
     again: bool = False,
+    remake: Sequence[str] = (),
     jobs: int = 1,
     quiet: bool = True,
     say: Callable[[str], None] | None = None,
@@ -39,6 +40,7 @@ def stylised(
         references: factor -> folder of pictures to take instead of the one in make.toml.
         methods: only these.
         again: try also cells that were refused, invalid or of a wrong size.
+        remake: make all cells of these methods again.
         jobs: worker processes.
         quiet: show no progress.
         say: is given a line before each method.
@@ -61,6 +63,7 @@ def stylised(
         methods=methods,
         chosen=chosen_levels(making, folder),
         again=again,
+        remake=remake,
         jobs=jobs,
         quiet=quiet,
         say=say,
@@ -71,14 +74,20 @@ def stylised(
     return built, written
 
 
-def outlook(folder: Path, *, references: dict[str, str] | None = None, quiet: bool = True) -> Forecast:
-    """Return what `stylised` would make, without making it; references are prepared.
+def outlook(
+    folder: Path, *, references: dict[str, str] | None = None, methods: Sequence[str] = (), quiet: bool = True
+) -> Forecast:
+    """Return what `stylised` would make, without making it; references are prepared, and everything is checked.
 
     Args:
-        folder, references, quiet: as for `stylised`.
+        folder, references, methods, quiet: as for `stylised`.
     """
     making = making_of(folder, references)
-    return forecast(making, folder, prepare(making, folder, chosen=chosen_levels(making, folder), quiet=quiet))
+    work_of, _, _ = work_in(
+        making, folder, beside=folder, methods=methods, chosen=chosen_levels(making, folder), quiet=quiet
+    )
+    asked = {name: work for name, work in work_of.items() if not methods or name in methods}
+    return forecast(making, asked, beside=folder, again=TRIED_AGAIN)
 
 
 def drawn(folder: Path, *, quiet: bool = True, say: Callable[[str], None] | None = None) -> list[Path]:
@@ -105,6 +114,11 @@ def sheet_of(folder: Path, *, output: Path | None = None, quiet: bool = True) ->
         output: the page; its PNG lies beside it; None: contact.html in the folder.
         quiet: show no progress.
     """
+    if not (folder / "benchmark.toml").is_file() and (folder / "make.toml").is_file():
+        raise NotFound(
+            f"'{folder}' holds no benchmark yet; paragone stylise writes it at its end, or when it is stopped by Ctrl-C",
+            where=str(folder),
+        )
     benchmark = Benchmark.read(folder)
     cells = _cells(folder, benchmark)
     page = output or folder / "contact.html"
@@ -129,7 +143,10 @@ def made_document(built: Built, written: Sequence[Path]) -> dict[str, Any]:
 
 def told_lines(built: Built) -> list[str]:
     """What a person is told after a run: what was made and kept, and the first reasons of cells that are not ok."""
-    lines = [f"{built.made} cells made, {built.kept} kept; {built.benchmark.items.height} items"]
+    sound = built.cells.filter(pl.col("status") == "ok").height
+    broken = built.benchmark.items.height - sound
+    more = f" and {broken} broken versions for checks" if broken else ""
+    lines = [f"{built.made} cells made, {built.kept} kept; {sound} results{more}"]
     bad = built.cells.filter(pl.col("status") != "ok")
     grouped = bad.group_by("method", "status", "reason", maintain_order=True).agg(pl.len(), pl.col("item").first())
     for method, status, reason, n, item in grouped.head(8).iter_rows():

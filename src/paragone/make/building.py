@@ -14,22 +14,23 @@ import polars as pl
 from .. import __version__
 from ..benchmark import Benchmark
 from ..errors import BadConfig, UnknownName
-from ..images import read_image
 from ..provenance import digest
 from ..tables import write_table
 from .adapters import FolderMethod, read_folder
 from .carded import cards_of, manners_of
+from .cards import Cards
 from .cells import Job, finished, record_of, seed_of
 from .demo import with_broken
-from .making import Making, StyliserMethod
+from .foretelling import foretold, spoken
+from .making import Making
 from .prepared import Prepared, prepare
-from .running import AnyMethod, options_of, possible, run
-from .stylise import STYLISERS
+from .running import AnyMethod, own_files, possible, run
 
-__all__ = ["Built", "Forecast", "build", "forecast", "jobs_of"]
+__all__ = ["TRIED_AGAIN", "Built", "build", "jobs_of", "work_in"]
 
 _NAME = "results/{method}/{content}_stylized_{style}.png"
-_TRIED_AGAIN = ("failed", "missing")  # what a second run tries again unasked: the cause may be gone
+TRIED_AGAIN = ("failed", "missing")
+"""Statuses that a second run tries again unasked: the cause may be gone."""
 
 
 @dataclass(frozen=True)
@@ -52,25 +53,6 @@ class Built:
         return counted.pivot(on="status", index="method", values="len").fill_null(0)
 
 
-@dataclass(frozen=True)
-class Forecast:
-    """What a run would do."""
-
-    frame: pl.DataFrame
-    """Columns method, kind, cells, done, seconds: CPU seconds a picture, null where nobody measured it yet."""
-
-    @property
-    def text(self) -> str:
-        """Plain lines for the terminal."""
-        lines = []
-        for row in self.frame.iter_rows(named=True):
-            left = row["cells"] - row["done"]
-            took = row["seconds"]
-            time_left = "" if took is None or not left else f", about {_spoken(took * left)} of CPU time"
-            lines.append(f"{row['method']} ({row['kind']}): {left} of {row['cells']} cells to make{time_left}")
-        return "\n".join(lines)
-
-
 def build(
     making: Making,
     folder: str | Path,
@@ -79,6 +61,7 @@ def build(
     methods: Sequence[str] = (),
     chosen: Mapping[str, tuple[str, ...]] | None = None,
     again: bool = False,
+    remake: Sequence[str] = (),
     jobs: int = 1,
     quiet: bool = True,
     say: Callable[[str], None] | None = None,
@@ -95,6 +78,7 @@ def build(
         methods: only these; the others keep what they have.
         chosen: factor -> selected levels.
         again: also try cells again whose picture was refused, invalid or of a wrong size.
+        remake: make all cells of these methods again, for example because their code has changed.
         jobs: worker processes; the pictures do not depend on it.
         quiet: show no progress.
         say: is given a line before work that takes minutes.
@@ -107,59 +91,90 @@ def build(
     """
     folder = Path(folder)
     beside = Path(beside) if beside else folder
-    _possible(making, methods)
-    ready = prepare(making, folder, beside=beside, chosen=chosen, quiet=quiet)
-    cards = cards_of(making, folder, ready)
-    manners = manners_of(cards)
-    tried = _TRIED_AGAIN + (("refused", "invalid", "wrong_size", "ambiguous") if again else ())
+    work_of, ready, cards = work_in(
+        making, folder, beside=beside, methods=(*methods, *remake), chosen=chosen, quiet=quiet
+    )
+    asked = [name for name in making.method if not methods or name in methods or name in remake]
+    tried = TRIED_AGAIN + (("refused", "invalid", "wrong_size", "ambiguous") if again else ())
     made = kept = 0
-    work_of = {name: jobs_of(making, name, ready, folder, manners, beside) for name in making.method}
-    for name, work in work_of.items():
-        if not methods or name in methods:
-            possible(name, making.method[name], work, folder=folder, beside=beside)
-    for name, work in work_of.items():
-        if methods and name not in methods:
-            continue
-        method = making.method[name]
-        outstanding = [job for job in work if isinstance(method, FolderMethod) or finished(job, again=tried) is None]
-        kept += len(work) - len(outstanding)
-        made += len(outstanding)
-        if outstanding:
-            if say is not None:
-                took = _told(name, method, ready, beside)
-                later = "" if took is None else f", about {_spoken(took * len(outstanding))} of CPU time"
-                say(f"{name}: {len(outstanding)} of {len(work)} cells to make{later}")
-            run(name, method, outstanding, known=work, folder=beside, jobs=jobs, quiet=quiet)
-        if isinstance(method, FolderMethod) and say is not None:
-            for line in read_folder(method, work, folder=beside).text.splitlines():
-                say(f"{name}: {line}")
-    every = [job for work in work_of.values() for job in work]
-    cells = _cells(every, tuple(making.reference), folder)
-    write_table(cells, folder / "cells.csv")
-    cards.write(folder / "references" / "cards.csv")
-    benchmark = _benchmark(making, cells, ready, folder)
-    benchmark.write(folder)
+    try:
+        for name in asked:
+            method, work = making.method[name], work_of[name]
+            every = isinstance(method, FolderMethod) or name in remake
+            outstanding = [job for job in work if every or finished(job, again=tried) is None]
+            kept += len(work) - len(outstanding)
+            made += len(outstanding)
+            if outstanding:
+                if say is not None:
+                    say(
+                        f"{name}: {len(outstanding)} of {len(work)} cells to make{_later(name, method, outstanding, beside)}"
+                    )
+                run(name, method, outstanding, known=work, folder=beside, jobs=jobs, quiet=quiet)
+            if isinstance(method, FolderMethod) and say is not None:
+                for line in read_folder(method, work, folder=beside).text.splitlines():
+                    say(f"{name}: {line}")
+    except KeyboardInterrupt:  # what is there is told and can be looked at, also when a person had enough
+        _written(making, work_of, ready, cards, folder)
+        raise
+    benchmark, cells = _written(making, work_of, ready, cards, folder)
     return Built(benchmark, cells, made, kept)
 
 
-def forecast(making: Making, folder: str | Path, ready: Mapping[str, Sequence[Prepared]]) -> Forecast:
-    """Return what `build` would do: cells to make and, where a method was timed before, how long that takes.
+def work_in(
+    making: Making,
+    folder: Path,
+    *,
+    beside: Path,
+    methods: Sequence[str] = (),
+    chosen: Mapping[str, tuple[str, ...]] | None = None,
+    quiet: bool = True,
+) -> tuple[dict[str, list[Job]], dict[str, list[Prepared]], Cards]:
+    """Prepare the references and lay out every method's cells; check all that can be checked before anything runs.
 
     Args:
         making: the record of make.toml.
         folder: the benchmark's folder.
-        ready: prepared references.
+        beside: where make.toml lies.
+        methods: those that are to run and so are checked; empty: all.
+        chosen: factor -> selected levels.
+        quiet: show no progress.
+
+    Returns:
+        Method -> cells, factor -> references, and the cards.
+
+    Raises:
+        BadConfig, UnknownName, BadInput, NotFound, TooFew, MissingExtra: as `build`.
     """
-    rows = []
-    manners = manners_of(cards_of(making, Path(folder), ready))
-    for name, method in making.method.items():
-        work = jobs_of(making, name, ready, Path(folder), manners)
-        done = [job for job in work if finished(job, again=_TRIED_AGAIN) is not None]
-        took = [record["seconds"] for job in work if (record := record_of(job.target)) and record.get("seconds")]
-        mean = sum(took) / len(took) if took else _told(name, method, ready, Path(folder))
-        rows.append({"method": name, "kind": _kind(method), "cells": len(work), "done": len(done), "seconds": mean})
-    schema = {"method": pl.String, "kind": pl.String, "cells": pl.Int64, "done": pl.Int64, "seconds": pl.Float64}
-    return Forecast(pl.DataFrame(rows, schema=schema))
+    _possible(making, methods)
+    ready = prepare(making, folder, beside=beside, chosen=chosen, quiet=quiet)
+    cards = cards_of(making, folder, ready)
+    manners = manners_of(cards)
+    work_of = {name: jobs_of(making, name, ready, folder, manners, beside) for name in making.method}
+    for name, work in work_of.items():
+        if not methods or name in methods:
+            possible(name, making.method[name], work, folder=folder, beside=beside)
+    return work_of, ready, cards
+
+
+def _later(name: str, method: AnyMethod, outstanding: Sequence[Job], beside: Path) -> str:
+    took = foretold(name, method, outstanding, beside)
+    return "" if took is None else f", about {spoken(took * len(outstanding))} of CPU time"
+
+
+def _written(
+    making: Making,
+    work_of: Mapping[str, Sequence[Job]],
+    ready: Mapping[str, Sequence[Prepared]],
+    cards: Cards,
+    folder: Path,
+) -> tuple[Benchmark, pl.DataFrame]:
+    """Write cells, cards and the benchmark of what is there."""
+    cells = _cells([job for work in work_of.values() for job in work], tuple(making.reference), folder)
+    write_table(cells, folder / "cells.csv")
+    cards.write(folder / "references" / "cards.csv")
+    benchmark = _benchmark(making, cells, ready, folder)
+    benchmark.write(folder)
+    return benchmark, cells
 
 
 def jobs_of(
@@ -221,25 +236,9 @@ def _target(method: str, levels: Sequence[str]) -> str:
     return f"results/{method}/{'__'.join(levels)}.png"
 
 
-def _told(name: str, method: AnyMethod, ready: Mapping[str, Sequence[Prepared]], beside: Path) -> float | None:
-    """CPU seconds a picture as the styliser itself foretells them; None: it does not."""
-    if not isinstance(method, StyliserMethod):
-        return None
-    styliser = STYLISERS.get(method.styliser or name)
-    if styliser.forecast is None:
-        return None
-    sizes = [read_image(one.path).shape[:2] for one in ready["content"]]
-    given = options_of(name, method, beside)
-    return float(sum(styliser.forecast(height, width, **given) for height, width in sizes) / len(sizes))
-
-
 def _files(name: str, method: AnyMethod, beside: Path) -> list[str]:
-    """Digests of the files that a styliser's options name."""
-    if not isinstance(method, StyliserMethod):
-        return []
-    given = options_of(name, method, beside)
-    named = [Path(given[key]) for key in STYLISERS.get(method.styliser or name).files if method.options.get(key)]
-    return [digest(path) for path in named if path.is_file()]
+    """Digests of the files beside make.toml that a method is made of: networks, scripts, modules."""
+    return [digest(path) for path in own_files(name, method, beside) if path.is_file()]
 
 
 def _kind(method: Any) -> str:
@@ -287,9 +286,3 @@ def _benchmark(making: Making, cells: pl.DataFrame, ready: Mapping[str, Sequence
         licence=making.licence,
     )
     return with_broken(benchmark, min(making.broken, items.height), seed=making.seed)
-
-
-def _spoken(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

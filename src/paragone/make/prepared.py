@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,7 +59,8 @@ def prepare(
         TooFew: a folder without pictures.
         UnknownName: a level that is listed but not there.
         BadConfig: the originals lie where prepared pictures go.
-        BadInput: pictures that cannot be read, are too small, or share a name; all of them in one line.
+        BadInput: pictures that cannot be read, are too small, or share a name; all of them in one line. Or one
+            picture has two names.
     """
     ready: dict[str, list[Prepared]] = {}
     mark = folder / "references" / "prepared.toml"
@@ -67,11 +68,11 @@ def prepare(
     after: dict[str, str] = {}
     faults: list[str] = []
     for factor, wanted in making.reference.items():
-        source = reference_folder(wanted.folder, beside or folder).resolve()
-        if source.is_relative_to((folder / "references").resolve()):
+        pool = reference_folder(wanted.folder, beside or folder).resolve()
+        if pool.is_relative_to((folder / "references").resolve()):
             raise BadConfig(
-                f"{factor}: folder '{wanted.folder}' lies in references/, where the prepared pictures go; keep the originals "
-                "in a folder of another name",
+                f"{factor}: folder '{wanted.folder}' lies in references/, where the prepared pictures go; keep the "
+                "originals in a folder of another name",
                 where=f"reference.{factor}.folder",
             )
         found = reference_files(factor, wanted, beside or folder, (chosen or {}).get(factor))
@@ -93,6 +94,8 @@ def prepare(
     if faults:
         more = f"; and {len(faults) - 3} more" if len(faults) > 3 else ""
         raise BadInput(f"{len(faults)} references cannot be used: {'; '.join(faults[:3])}{more}", where="reference")
+    for factor, prepared in ready.items():
+        _no_twins(factor, prepared)
     write_toml(after, mark)
     return ready
 
@@ -148,6 +151,15 @@ def reference_files(
         twice = next(level for level in listed if listed.count(level) > 1)
         raise BadInput(f"{factor} '{twice}' is listed twice", where=factor)
     return {level: found[level] for level in listed}
+
+
+def _no_twins(factor: str, prepared: Sequence[Prepared]) -> None:
+    """Refuse one picture under two names: it would count twice."""
+    first: dict[str, str] = {}
+    for one in prepared:
+        other = first.setdefault(one.sha256, one.level)
+        if other != one.level:
+            raise BadInput(f"{factor} '{other}' and '{one.level}' are the same picture; keep one", where=factor)
 
 
 def _digest(path: Path) -> str:

@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 from ..errors import BadConfig, MissingExtra, ParagoneError
 from ..images import read_image
 from ..parallel import spread
-from .adapters import Adapter, FolderMethod, outcomes
+from .adapters import Adapter, CommandMethod, FolderMethod, PythonMethod, outcomes
 from .cells import Job, Outcome, finished, land
 from .making import StyliserMethod
 from .stylise import STYLISERS, checked_options, stylise
 
-__all__ = ["AnyMethod", "options_of", "possible", "run"]
+__all__ = ["AnyMethod", "options_of", "own_files", "possible", "run"]
 
 AnyMethod: TypeAlias = StyliserMethod | Adapter
 """The record of any `[method.<name>]`."""
@@ -67,6 +67,25 @@ def options_of(name: str, method: StyliserMethod, beside: Path) -> dict[str, Any
     """
     chosen = STYLISERS.get(method.styliser or name)
     return {key: str(beside / value) if key in chosen.files else value for key, value in method.options.items()}
+
+
+def own_files(name: str, method: AnyMethod, beside: Path) -> list[Path]:
+    """Return the files near make.toml on which a method's pictures depend: networks, weights, scripts and modules.
+
+    Args:
+        name: of the method.
+        method: its settings.
+        beside: where make.toml lies.
+    """
+    if isinstance(method, StyliserMethod):
+        given = options_of(name, method, beside)
+        return [Path(given[key]) for key in STYLISERS.get(method.styliser or name).files if method.options.get(key)]
+    if isinstance(method, CommandMethod):
+        return [path for word in method.argv if "{" not in word and (path := beside / method.cwd / word).is_file()]
+    if isinstance(method, PythonMethod):
+        module = beside / method.target.partition(":")[0].replace(".", "/")
+        return [path for path in (module.with_suffix(".py"), module / "__init__.py") if path.is_file()]
+    return []
 
 
 def run(

@@ -246,9 +246,8 @@ def _drawn(benchmark: Benchmark, grid: _Grid, rows: Sequence[tuple[str, ...]], f
     head = 24 if longest <= _CELL else min(round(longest) + 12, 4 * _LABEL)
     label = 0 if factors else 2 * _LABEL
     across = len(factors) + len(grid.columns)
-    sheet = Image.new(
-        "RGB", (label + across * step + _GAP + (8 if factors else 0), head + len(rows) * step + _GAP), "white"
-    )
+    tops = _tops(rows, head, step, named=len(grid.down) > 1)
+    sheet = Image.new("RGB", (label + across * step + _GAP + (8 if factors else 0), tops[-1] + step), "white")
     pen = ImageDraw.Draw(sheet)
     left = {
         name: label + k * step + _GAP + (8 if factors and k >= len(factors) else 0)
@@ -256,8 +255,9 @@ def _drawn(benchmark: Benchmark, grid: _Grid, rows: Sequence[tuple[str, ...]], f
     }
     for name, x in left.items():
         _heading(sheet, name.removeprefix("\0"), x, head, pen_font)
-    for number, row in enumerate(rows):
-        top = head + number * step + _GAP
+    for number, (row, top) in enumerate(zip(rows, tops, strict=True)):
+        if len(grid.down) > 1 and (number == 0 or rows[number - 1][0] != row[0]):
+            pen.text((4, top - 18), f"{grid.down[0]}: {row[0]}", font=pen_font, fill="black")
         levels = dict(zip(grid.down, row, strict=True))
         if label:
             pen.multiline_text((4, top), "\n".join(_wrapped(" / ".join(row), 34)), font=small_font, fill="black")
@@ -277,6 +277,16 @@ def _drawn(benchmark: Benchmark, grid: _Grid, rows: Sequence[tuple[str, ...]], f
             status, _ = grid.told.get((row, column), ("empty", ""))
             _put(sheet, pen, benchmark.folder / image if image else None, left[column], top, status, small_font)
     return sheet
+
+
+def _tops(rows: Sequence[tuple[str, ...]], head: int, step: int, *, named: bool) -> list[int]:
+    """Where each row begins; a line is left free above the first row of each part that has a name."""
+    tops, y = [], head + _GAP
+    for number, row in enumerate(rows):
+        y += 22 if named and (number == 0 or rows[number - 1][0] != row[0]) else 0
+        tops.append(y)
+        y += step
+    return tops or [y]
 
 
 def _put(

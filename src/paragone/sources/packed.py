@@ -187,7 +187,7 @@ def _read(path: str | Path, *, into: str | Path | None = None) -> Imported:
         votes=Votes.read(path / "votes.csv") if (path / "votes.csv").is_file() else None,
         ratings=Ratings.read(path / "ratings.csv") if (path / "ratings.csv").is_file() else None,
         scores=tuple(Scores.read(one) for one in scores),
-        notes=(f"layout {pack_layout(path)}; licences.csv names the licence of every picture",),
+        notes=(f"layout {pack_layout(path)}; licences.csv says what is known of the rights in each picture",),
     )
 
 

@@ -1,0 +1,131 @@
+"""How long a run will take: from what was measured, from what a styliser says of itself, or from a small trial."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ..errors import ParagoneError
+from ..images import Picture, read_image, resize
+from .cells import Job, finished, record_of
+from .making import Making, StyliserMethod
+from .running import AnyMethod, options_of
+from .stylise import STYLISERS, stylise
+
+__all__ = ["Forecast", "forecast", "foretold", "spoken"]
+
+_TRIAL, _FIRST = 128, 32  # longer sides in pixels: of the picture that is timed, and of the one that compiles and loads
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a run would do."""
+
+    frame: pl.DataFrame
+    """Columns method, kind, cells, done, seconds: CPU seconds a picture, null where nobody can tell."""
+
+    @property
+    def text(self) -> str:
+        """Plain lines for the terminal."""
+        lines, total = [], 0.0
+        for row in self.frame.iter_rows(named=True):
+            left = row["cells"] - row["done"]
+            took = row["seconds"]
+            total += (took or 0.0) * left
+            time_left = "" if took is None or not left else f", about {spoken(took * left)} of CPU time"
+            lines.append(f"{row['method']} ({row['kind']}): {left} of {row['cells']} cells to make{time_left}")
+        return "\n".join([*lines, *([f"in all about {spoken(total)} of CPU time"] if total and len(lines) > 1 else [])])
+
+
+def forecast(
+    making: Making, work_of: Mapping[str, Sequence[Job]], *, beside: Path, again: tuple[str, ...] = ()
+) -> Forecast:
+    """Return how many cells of each method are left, and the CPU seconds that one takes.
+
+    Args:
+        making: the record of make.toml.
+        work_of: method -> its cells.
+        beside: where make.toml lies.
+        again: statuses that would be tried again.
+    """
+    rows = []
+    for name, work in work_of.items():
+        method = making.method[name]
+        done = [job for job in work if finished(job, again=again) is not None]
+        left = [job for job in work if job not in done]
+        rows.append(
+            {
+                "method": name,
+                "kind": str(method.__struct_config__.tag),
+                "cells": len(work),
+                "done": len(done),
+                "seconds": _measured(work) or (_tried(name, method, left, beside) if left else None),
+            }
+        )
+    schema = {"method": pl.String, "kind": pl.String, "cells": pl.Int64, "done": pl.Int64, "seconds": pl.Float64}
+    return Forecast(pl.DataFrame(rows, schema=schema))
+
+
+def foretold(name: str, method: AnyMethod, work: Sequence[Job], beside: Path) -> float | None:
+    """Return the CPU seconds of one picture as the styliser itself foretells them; None: it does not.
+
+    Args:
+        name: of the method.
+        method: its settings.
+        work: cells that are to be made.
+        beside: where make.toml lies.
+    """
+    if not isinstance(method, StyliserMethod):
+        return None
+    styliser = STYLISERS.get(method.styliser or name)
+    if styliser.forecast is None:
+        return None
+    given = options_of(name, method, beside)
+    sizes = [read_image(path).shape[:2] for path in dict.fromkeys(job.inputs["content"] for job in work)]
+    return float(sum(styliser.forecast(height, width, **given) for height, width in sizes) / len(sizes))
+
+
+def spoken(seconds: float) -> str:
+    """Return '40 s', '12 min' or '2.5 h'."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _measured(work: Sequence[Job]) -> float | None:
+    took = [record["seconds"] for job in work if (record := record_of(job.target)) and record.get("seconds")]
+    return sum(took) / len(took) if took else None
+
+
+def _tried(name: str, method: AnyMethod, left: Sequence[Job], beside: Path) -> float | None:
+    """CPU seconds a picture: foretold, or of a small trial of the first cell, by its number of pixels; else None."""
+    if not isinstance(method, StyliserMethod):
+        return None
+    told = foretold(name, method, left, beside)
+    if told is not None:
+        return told
+    content, style = (read_image(left[0].inputs[factor]) for factor in ("content", "style"))
+    options = options_of(name, method, beside)
+    try:
+        for side in (_FIRST, _TRIAL):
+            small = _small(content, side)
+            began = time.process_time()
+            stylise(small, _small(style, side), method.styliser or name, options=options)
+            took = time.process_time() - began
+    except ParagoneError:
+        return None
+    pixels = [np.prod(read_image(path).shape[:2]) for path in dict.fromkeys(job.inputs["content"] for job in left)]
+    return float(took * np.mean(pixels) / np.prod(small.shape[:2]))
+
+
+def _small(picture: Picture, side: int) -> Picture:
+    scale = side / max(picture.shape[:2])
+    if scale >= 1.0:
+        return picture
+    height, width = (max(16, round(length * scale)) for length in picture.shape[:2])
+    return resize(picture, height, width, resizer="area")
