@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -229,3 +230,44 @@ def test_without_the_libraries_that_draw_the_pictures_are_made_and_the_extra_is_
     assert said.code == 0
     assert "a page needs jinja2: pip install 'paragone[report]'" in said.err
     assert len(Benchmark.read(folder).items) == 8
+
+
+def test_names_that_disks_write_in_several_ways_are_one_name_throughout(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", SELECT, styles=1)
+    decomposed = unicodedata.normalize("NFD", "wölfe")
+    write_image(drawn(70), folder / "in" / "styles" / f"{decomposed}.png")
+    write_image(drawn(71), folder / "in" / "styles" / ".hidden.png")
+    assert cli("select", folder, "-q").code == 0
+    said = cli("stylise", folder, "--only", "reinhard")
+    assert said.code == 0, said.err
+    assert set(Benchmark.read(folder).items["style"]) == {"s1", "wölfe"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('folder = "in/styles"', 'folder = "package:../../.."', "no folder of reference pictures"),
+        ('folder = "in/styles"', 'folder = "in/styles"\nmanners = { zz = "mondrian" }', "no style with a manner"),
+        ('name = "tiny"', 'name = ""', "name is empty"),
+        ('["overall"]', '["overall", "overall"]', "one is empty or stands twice"),
+        ("[method.brush]", f"[method.{'x' * 90}]", "name of more than 80 bytes"),
+    ],
+)
+def test_odd_words_in_make_toml_are_refused(cli: Cli, folder: Path, old: str, new: str, message: str) -> None:
+    (folder / "make.toml").write_text(MAKE.replace(old, new))
+    said = cli("stylise", "my-benchmark")
+    assert said.code == 1
+    assert message in said.err
+
+
+def test_outputs_beside_a_page_never_replace_other_files(cli: Cli, folder: Path) -> None:
+    assert cli("stylise", "my-benchmark", "-q").code == 0
+    assert cli("stylise", "my-benchmark", "--jobs", "0").code == 1
+    items = (folder / "items.csv").read_bytes()
+    assert cli("attributes", "my-benchmark", "--natural", "my-benchmark/in", "-o", "my-benchmark/items.html").code == 1
+    assert (folder / "items.csv").read_bytes() == items
+    picture = folder / "in" / "contents" / "c1.png"
+    before = picture.read_bytes()
+    said = cli("contact", "my-benchmark", "-o", picture.with_suffix(".html"))
+    assert "is there and is no contact sheet" in said.err
+    assert picture.read_bytes() == before

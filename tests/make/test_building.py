@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 from make_world import MAKE, drawn, world
 from paragone.benchmark import Benchmark
-from paragone.errors import BadConfig, UnknownName
+from paragone.errors import BadConfig, BadInput, UnknownName
 from paragone.images import write_image
 from paragone.make.building import build
 from paragone.make.making import read_making
@@ -145,3 +146,50 @@ def test_a_killed_run_leaves_whole_pictures_and_goes_on(tmp_path: Path) -> None:
     wanted = _pictures(whole)
     assert {name: data for name, data in _pictures(folder).items() if "/." not in name} == wanted
     assert read_toml(folder / "benchmark.toml") == read_toml(whole / "benchmark.toml")
+
+
+def test_cells_whose_names_would_be_one_have_files_of_their_own(folder: Path) -> None:
+    for name in ("a", "a_stylized_b"):
+        write_image(drawn(len(name)), folder / "in" / "contents" / f"{name}.png")
+    for name in ("c", "b_stylized_c"):
+        write_image(drawn(20 + len(name)), folder / "in" / "styles" / f"{name}.png")
+    built = _build(folder, methods=["reinhard"])
+    images = built.benchmark.items["image"].to_list()
+    assert len({image.casefold() for image in images}) == len(images) == 16
+    assert _build(folder, methods=["reinhard"]).made == 0
+
+
+def test_the_order_of_references_in_make_toml_does_not_matter(folder: Path, tmp_path: Path) -> None:
+    style = '[reference.style]\nfolder = "in/styles"\n'
+    turned = MAKE.replace(style, "").replace("[reference.content]", f"{style}\n[reference.content]")
+    other = world(tmp_path / "turned", turned)
+    assert _build(folder).benchmark.items.equals(_build(other).benchmark.items)
+    assert _pictures(folder) == _pictures(other)
+
+
+def test_nothing_is_written_through_links_or_over_other_peoples_pictures(folder: Path, tmp_path: Path) -> None:
+    mine = write_image(drawn(1), folder / "references" / "content" / "c1.png")
+    before = mine.read_bytes()
+    with pytest.raises(BadInput, match="is there and was not prepared by paragone"):
+        _build(folder)
+    assert mine.read_bytes() == before
+    shutil.rmtree(mine.parent)
+    mine.parent.symlink_to(folder / "in" / "contents")
+    with pytest.raises(BadConfig, match="is a link that leads elsewhere"):
+        _build(folder)
+    mine.parent.unlink()
+    theirs = write_image(drawn(1), folder / "results" / "brush" / "c1_stylized_s1.png")
+    with pytest.raises(BadConfig, match="holds pictures that paragone did not make"):
+        _build(folder)
+    theirs.unlink()
+    theirs.parent.rmdir()
+    theirs.parent.symlink_to(tmp_path)
+    with pytest.raises(BadConfig, match="is a link; remove it"):
+        _build(folder)
+
+
+def test_a_run_killed_between_picture_and_record_goes_on(folder: Path) -> None:
+    _build(folder)
+    for record in (folder / "results").rglob("*.json"):
+        record.unlink()
+    assert _build(folder).made == 8

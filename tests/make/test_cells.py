@@ -113,7 +113,7 @@ def test_a_picture_file_of_16_bits_or_with_alpha_lands_as_8_bit_rgb(job: Job, tm
 
 def test_a_rejected_picture_is_kept_aside(job: Job) -> None:
     land(job, Outcome(picture=drawn(2, 16, 20)))
-    assert job.target.with_name("c_stylized_s.rejected.png").is_file()
+    assert (job.target.parent / "rejected" / "c_stylized_s.png").is_file()
 
 
 def test_seeds_follow_from_all_words_and_are_no_negative_numbers() -> None:

@@ -50,7 +50,7 @@ def test_a_make_toml_becomes_a_record(tmp_path: Path) -> None:
         (MAKE.replace("seed = 3", "broken = -1"), BadConfig, "broken is -1"),
         (MAKE.replace('"in/styles"', '"in/styles"\nlongest = 4'), BadConfig, "longest is 4"),
         (MAKE.replace("[method.brush]", '[method."../brush"]'), BadConfig, "cannot name a method"),
-        (MAKE.replace("[method.brush]", "[method.Reinhard]"), BadConfig, "differ in case alone"),
+        (MAKE.replace("[method.brush]", "[method.Reinhard]"), BadConfig, "differ in case or spelling alone"),
         (MAKE.replace("[reference.style]", "[reference.method]"), BadConfig, "'method' cannot name a factor"),
         ("name = 'x'\n[method.strokes]\nkind = 'styliser'\n", BadConfig, "no \\[reference.content\\]"),
     ],

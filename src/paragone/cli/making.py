@@ -228,7 +228,7 @@ def distinct(
 @click.option("--generator", default="method", show_default=True, help="Factor that names what made a picture.")
 @click.option(
     "--side",
-    type=click.IntRange(min=64),
+    type=click.IntRange(64, 4096),
     help="Longer side in pixels at which all are measured; default: 512 or the smallest.",
 )
 @click.option("-o", "--output", type=_PATH, help="The page; default: attributes.html of the folder.")

@@ -122,9 +122,14 @@ def sheet_of(folder: Path, *, output: Path | None = None, quiet: bool = True) ->
     benchmark = Benchmark.read(folder)
     cells = _cells(folder, benchmark)
     page = output or folder / "contact.html"
+    beside = page.with_suffix(".png")
+    if beside.exists() and not page.exists():
+        raise WouldOverwrite(
+            f"'{beside}' is there and is no contact sheet; name another page with -o", where=str(beside)
+        )
     return [
         contact_page(benchmark, page, cells=cells, quiet=quiet),
-        *contact_picture(benchmark, page.with_suffix(".png"), cells=cells, quiet=quiet),
+        *contact_picture(benchmark, beside, cells=cells, quiet=quiet),
     ]
 
 

@@ -6,14 +6,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..benchmark import Benchmark
+from ..errors import UnknownName
 from ..make.distinct import Distinct, distinct
 from ..make.natural import NaturalComparison, compare_natural
 from ..report.heat import distances_page
 from ..report.natural import natural_page
 from ..tables import write_table
 from .answers import is_benchmark
+from .outputs import may_write
 
 __all__ = ["beside_natural", "methods_apart"]
+
+_TABLES = ({"attribute", "generator", "statistic", "value"},)
 
 
 def methods_apart(
@@ -69,6 +73,10 @@ def beside_natural(
         output: the page; None: attributes.html in the folder of pictures where that is a benchmark, else here.
     """
     ours = is_benchmark(pictures)
+    page = output or (pictures if ours else Path()) / "attributes.html"
+    may_write(page.with_suffix(".csv"), _TABLES)
+    if ours and generator != "method" and generator not in (known := Benchmark.read(pictures)).factors:
+        raise UnknownName.among(generator, known.factors, "factor")
     compared = compare_natural(
         Benchmark.read(pictures) if ours else pictures,
         Benchmark.read(natural) if is_benchmark(natural) else natural,
@@ -78,6 +86,6 @@ def beside_natural(
         jobs=jobs,
         quiet=quiet,
     )
-    page = natural_page(compared, output or (pictures if ours else Path()) / "attributes.html")
+    page = natural_page(compared, page)
     table = write_table(compared.table, page.with_name(f"{page.stem}.csv"))
     return compared, [page, table]

@@ -11,9 +11,11 @@ from ..errors import BadConfig, BadInput, UnknownName
 from ..make.cards import Cards
 from ..make.making import Making, reference_folder
 from ..make.nprgeneral import cards_of, recognised
+from ..make.pool import named_pictures
 from ..make.select import Selection, select
 from ..report.selected import selection_page
 from ..tables import read_table, write_table
+from .reading import named
 
 __all__ = ["chosen_levels", "selected"]
 
@@ -59,7 +61,7 @@ def selected(
         if factors and factor not in factors:
             continue
         pool = reference_folder(making.reference[factor].folder, folder)
-        here = [name for name in fix if any(path.stem == name for path in pool.rglob("*"))]
+        here = [name for name in fix if name in named_pictures(pool)]
         left = [name for name in left if name not in here]
         made[factor] = select(
             pool,
@@ -96,7 +98,11 @@ def chosen_levels(making: Making, folder: Path) -> dict[str, tuple[str, ...]]:
         path = folder / "selection" / f"{factor}.csv"
         if not path.is_file():
             raise BadInput(f"{factor}: make.toml selects references; run first: paragone select {folder}", where=factor)
-        levels = tuple(read_table(path)["picture"].cast(pl.String))
+        with named(path):
+            table = read_table(path)
+        if "picture" not in table.columns:
+            raise BadInput(f"'{path}' has no column 'picture'; run: paragone select {folder}", where=str(path))
+        levels = tuple(table["picture"].cast(pl.String))
         if len(levels) != one.select.number or not set(one.select.fix) <= set(levels):
             raise BadInput(
                 f"{factor}: '{path}' holds another selection than make.toml asks for; run: paragone select {folder}",

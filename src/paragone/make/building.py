@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -28,7 +29,7 @@ from .running import AnyMethod, own_files, possible, run
 
 __all__ = ["TRIED_AGAIN", "Built", "build", "jobs_of", "work_in"]
 
-_NAME = "results/{method}/{content}_stylized_{style}.png"
+_MARK = ".made-by-paragone"  # in results/, so that a killed run's pictures are told from somebody's own
 TRIED_AGAIN = ("failed", "missing")
 """Statuses that a second run tries again unasked: the cause may be gone."""
 
@@ -91,12 +92,16 @@ def build(
     """
     folder = Path(folder)
     beside = Path(beside) if beside else folder
+    if jobs == 0 or jobs < -1:
+        raise BadConfig(f"jobs is {jobs}; give the number of processes, or -1 for one per core", where="jobs")
     work_of, ready, cards = work_in(
         making, folder, beside=beside, methods=(*methods, *remake), chosen=chosen, quiet=quiet
     )
     asked = [name for name in making.method if not methods or name in methods or name in remake]
     tried = TRIED_AGAIN + (("refused", "invalid", "wrong_size", "ambiguous") if again else ())
     made = kept = 0
+    (folder / "results").mkdir(parents=True, exist_ok=True)
+    (folder / "results" / _MARK).touch()
     try:
         for name in asked:
             method, work = making.method[name], work_of[name]
@@ -153,7 +158,26 @@ def work_in(
     for name, work in work_of.items():
         if not methods or name in methods:
             possible(name, making.method[name], work, folder=folder, beside=beside)
+    _own(folder)
     return work_of, ready, cards
+
+
+def _own(folder: Path) -> None:
+    """Refuse a results/ that somebody else filled: pictures are replaced there."""
+    place, mark = folder / "results", folder / "results" / _MARK
+    if place.resolve() != folder.resolve() / "results":
+        raise BadConfig(f"'{place}' is a link that leads elsewhere; remove it", where=str(place))
+    links = [path for path in place.iterdir() if path.is_symlink()] if place.is_dir() else []
+    if links:
+        raise BadConfig(
+            f"'{links[0]}' is a link; remove it, so that no picture is written elsewhere", where=str(links[0])
+        )
+    if place.is_dir() and not mark.exists() and any(place.rglob("*.png")) and not any(place.rglob("*.json")):
+        raise BadConfig(
+            f"'{place}' holds pictures that paragone did not make; move them to a folder of their own and name it by "
+            'kind = "folder"',
+            where=str(place),
+        )
 
 
 def _later(name: str, method: AnyMethod, outstanding: Sequence[Job], beside: Path) -> str:
@@ -169,7 +193,7 @@ def _written(
     folder: Path,
 ) -> tuple[Benchmark, pl.DataFrame]:
     """Write cells, cards and the benchmark of what is there."""
-    cells = _cells([job for work in work_of.values() for job in work], tuple(making.reference), folder)
+    cells = _cells([job for work in work_of.values() for job in work], tuple(ready), folder)
     write_table(cells, folder / "cells.csv")
     cards.write(folder / "references" / "cards.csv")
     benchmark = _benchmark(making, cells, ready, folder)
@@ -199,6 +223,7 @@ def jobs_of(
     method = making.method[name]
     settings = json.dumps([_kind(method), method.bearing(), *_files(name, method, beside)], sort_keys=True)
     work = []
+    names = _names([tuple(one.level for one in cell) for cell in product(*ready.values())])
     for cell in product(*ready.values()):
         levels = {factor: prepared.level for factor, prepared in zip(ready, cell, strict=True)}
         hints = {"manner": manner} if (manner := manners.get(("style", levels["style"]))) else {}
@@ -209,7 +234,7 @@ def jobs_of(
                 method=name,
                 levels=levels,
                 inputs={factor: one.path for factor, one in zip(ready, cell, strict=True)},
-                target=folder / _target(name, list(levels.values())),
+                target=folder / "results" / name / f"{names[tuple(levels.values())]}.png",
                 seed=seed,
                 key=f"{seed_of(*depends):016x}",
                 hints=hints,
@@ -230,10 +255,13 @@ def _possible(making: Making, methods: Iterable[str]) -> None:
             raise UnknownName.among(name, making.method, "method in make.toml")
 
 
-def _target(method: str, levels: Sequence[str]) -> str:
-    if len(levels) == 2:
-        return _NAME.format(method=method, content=levels[0], style=levels[1])
-    return f"results/{method}/{'__'.join(levels)}.png"
+def _names(cells: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """Cell -> name of its files; cells whose names would be one, on any disk, get a digest of their levels too."""
+    plain = {cell: "_stylized_".join(cell) if len(cell) == 2 else "__".join(cell) for cell in cells}
+    count = Counter(name.casefold() for name in plain.values())
+    return {
+        cell: name if count[name.casefold()] == 1 else f"{name}~{seed_of(*cell):016x}" for cell, name in plain.items()
+    }
 
 
 def _files(name: str, method: AnyMethod, beside: Path) -> list[str]:

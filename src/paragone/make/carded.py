@@ -39,6 +39,10 @@ def cards_of(making: Making, folder: Path, ready: Mapping[str, Sequence[Prepared
     pictures: dict[tuple[str, str], Path] = {}
     for factor, prepared in ready.items():
         wanted = making.reference[factor]
+        levels = [one.level for one in prepared]
+        for level in wanted.manners:
+            if level not in levels and wanted.select is None:
+                raise UnknownName.among(level, levels, f"{factor} with a manner in make.toml")
         for one in prepared:
             key = (factor, one.level)
             card = {"factor": factor, "level": one.level}

@@ -99,7 +99,7 @@ def land(job: Job, outcome: Outcome, *, align: str = "exact") -> dict[str, Any]:
 
     Returns:
         The record: item, method, levels, status, reason, size before and after, seconds, seed, key, digest and facts.
-        The picture of a cell that is not ok is kept aside (`.rejected.png`) where there is one, and never an item.
+        The picture of a cell that is not ok is kept aside (`rejected/`) where there is one, and never an item.
     """
     record: dict[str, Any] = {
         "item": job.item,
@@ -172,7 +172,7 @@ def _beside(target: Path) -> Path:
 
 
 def _rejected(target: Path) -> Path:
-    return target.with_name(f"{target.stem}.rejected{target.suffix}")
+    return target.parent / "rejected" / target.name
 
 
 def _decoded(picture: Picture | bytes | Path | None, item: str) -> Picture:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +25,8 @@ _METHOD = re.compile(r"[^/\\\x00-\x1f.][^/\\\x00-\x1f]*")
 _FACTOR = re.compile(r"[a-z][a-z0-9_]*")
 _TAKEN = ("item", "image", "method", "of", "level", "criterion", "score", "status", "reason", "broken_of")
 _MOST_LONGEST = 16_384
+_LONGEST_NAME = 80  # bytes of a method's name, which names a folder
+_SHIPPED = ("contents", "styles")
 
 
 class Choice(Settings, frozen=True):
@@ -110,6 +113,10 @@ class Making(Settings, frozen=True):
     """How `paragone pack` publishes the benchmark."""
 
     def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise ValueError("name is empty; name the benchmark")
+        if len(set(self.criteria)) < len(self.criteria) or not all(word.strip() for word in self.criteria):
+            raise ValueError("criteria: one is empty or stands twice")
         if self.seed < 0:
             raise ValueError(f"seed is {self.seed}; it must be 0 or more")
         if self.broken < 0:
@@ -125,10 +132,12 @@ class Making(Settings, frozen=True):
         for name in self.method:
             if not _METHOD.fullmatch(name):
                 raise ValueError(f"'{name}' cannot name a method: it names a folder; use letters, digits, - and _")
-            twin = folded.setdefault(name.casefold(), name)
+            if len(name.encode()) > _LONGEST_NAME:
+                raise ValueError(f"method '{name[:40]}...' has a name of more than {_LONGEST_NAME} bytes; shorten it")
+            twin = folded.setdefault(unicodedata.normalize("NFC", name).casefold(), name)
             if twin != name:
                 raise ValueError(
-                    f"methods '{twin}' and '{name}' differ in case alone, and some disks take them for one"
+                    f"methods '{twin}' and '{name}' differ in case or spelling alone: one folder on some disks"
                 )
 
 
@@ -163,6 +172,8 @@ def reference_folder(folder: str, beside: Path) -> Path:
         NotFound: there is no such folder.
     """
     if folder.startswith(_PACKAGE):
+        if folder.removeprefix(_PACKAGE) not in _SHIPPED:
+            raise NotFound.path(folder, "folder of reference pictures")
         found = Path(str(files("paragone.make").joinpath("pictures"))) / folder.removeprefix(_PACKAGE)
     else:
         found = beside / folder

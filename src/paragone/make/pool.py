@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -108,10 +109,13 @@ def named_pictures(folder: Path) -> dict[str, Path]:
         raise NotFound.path(folder, "folder of pictures")
     found: dict[str, Path] = {}
     for path in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix.lower() in ENDINGS):
-        if path.stem in found:
-            first, second = (p.relative_to(folder).as_posix() for p in (found[path.stem], path))
+        if any(part.startswith(".") for part in path.relative_to(folder).parts):
+            continue
+        name = unicodedata.normalize("NFC", path.stem)
+        if name in found:
+            first, second = (p.relative_to(folder).as_posix() for p in (found[name], path))
             raise BadInput(f"'{first}' and '{second}' have one name; rename one of them", where=str(path))
-        found[path.stem] = path
+        found[name] = path
     if not found:
         raise BadInput(f"no picture in '{folder}'; pictures end in {', '.join(ENDINGS)}", where=str(folder))
     return dict(sorted(found.items()))

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from ..errors import BadConfig, BadImage, BadInput, ParagoneError, TooFew, UnknownName
-from ..images import ENDINGS, Picture, read_image, resize, write_image
+from ..images import ENDINGS, Picture, read_image, resize, to_uint8, write_image
 from ..parallel import track
 from ..provenance import digest
 from ..settings import read_toml, write_toml
@@ -17,6 +19,7 @@ from .stylise.manners.samples import SAMPLES, sample_style
 
 __all__ = ["Prepared", "prepare", "reference_files"]
 
+_FIRST = ("content", "style")  # in this order whatever make.toml's is: stylisers and names of results count on it
 _SMALLEST = 16  # pixels; what the stylisers need
 _LONGEST_NAME = 80  # bytes of a level's name: two of them and the method's marks make a file name
 
@@ -75,6 +78,12 @@ def prepare(
                 "originals in a folder of another name",
                 where=f"reference.{factor}.folder",
             )
+        place = folder / "references" / factor
+        if place.resolve() != folder.resolve() / "references" / factor:
+            raise BadConfig(
+                f"'{place}' is a link that leads elsewhere; remove it, so that no picture there is written over",
+                where=str(place),
+            )
         found = reference_files(factor, wanted, beside or folder, (chosen or {}).get(factor))
         ready[factor] = []
         for level, source in track(list(found.items()), f"preparing {factor}", quiet=quiet):
@@ -84,7 +93,7 @@ def prepare(
             try:
                 if before.get(name) != f"{made_from} {_digest(target)}":
                     picture = read_image(source) if source else sample_style(level)
-                    write_image(_fitted(picture, wanted.longest, name), target)
+                    _replace(target, _fitted(picture, wanted.longest, name), known=name in before)
             except ParagoneError as error:
                 faults.append(error.message)
                 continue
@@ -97,7 +106,7 @@ def prepare(
     for factor, prepared in ready.items():
         _no_twins(factor, prepared)
     write_toml(after, mark)
-    return ready
+    return {factor: ready[factor] for factor in (*(f for f in _FIRST if f in ready), *ready)}
 
 
 def reference_files(
@@ -122,6 +131,8 @@ def reference_files(
         if hidden or path.suffix.lower() not in ENDINGS or not path.is_file():
             continue
         level = unicodedata.normalize("NFC", path.stem)
+        if not level.strip():
+            raise BadInput(f"'{path.name}' in '{source}' has a name of blanks only; rename it", where=str(path))
         twin = folded.setdefault(level.casefold(), path)
         if twin != path:
             raise BadInput(
@@ -151,6 +162,13 @@ def reference_files(
         twice = next(level for level in listed if listed.count(level) > 1)
         raise BadInput(f"{factor} '{twice}' is listed twice", where=factor)
     return {level: found[level] for level in listed}
+
+
+def _replace(target: Path, picture: Picture, *, known: bool) -> None:
+    """Write a prepared picture, but never over one that somebody put there."""
+    if target.exists() and not known and not np.array_equal(to_uint8(read_image(target)), to_uint8(picture)):
+        raise BadInput(f"'{target}' is there and was not prepared by paragone; move it elsewhere", where=str(target))
+    write_image(picture, target)
 
 
 def _no_twins(factor: str, prepared: Sequence[Prepared]) -> None:
