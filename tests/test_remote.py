@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import json
+import re
+import socket
 import sys
+import threading
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -194,6 +200,13 @@ def test_stopping_ends_the_pauses() -> None:
     [
         ("ftp://example.com", "is no http or https address"),
         ("example.com/v1", "is no http or https address"),
+        ("http://[", "'http://\\[' is no address: Invalid IPv6 URL"),
+        ("http://host:99:99/v1", "is no address: Port could not be cast to integer value as '99:99'"),
+        ("http://user:hunter2@host:99:99/v1", "is no address: Port could not be cast"),
+        ("https://host:99999999/v1", "is no address: Port out of range 0-65535"),
+        ("https://host:0/v1", "there is no port 0"),
+        ("https://exam ple.com/v1", "holds a space or a character that cannot be seen"),
+        ("https://example.com/\0", "holds a space or a character that cannot be seen"),
         ("https://user:hunter2@example.com/v1", "holds a password or query"),
         ("https://example.com/v1?key=hunter2", "holds a password or query"),
         ("http://example.com/v1", "would send the key unencrypted; use https"),
@@ -206,7 +219,7 @@ def test_an_address_that_cannot_be_right_is_refused(url: str, message: str) -> N
 
 
 def test_numbers_out_of_range_are_refused() -> None:
-    with pytest.raises(BadConfig, match="timeout_s is 0 and tries 5; both must be above 0"):
+    with pytest.raises(BadConfig, match="timeout_s is 0; give above 0 to 86400 seconds"):
         Remote("https://example.com", timeout_s=0)
     with pytest.raises(BadConfig, match="a budget cannot be below 0"):
         Budget(max_cost=-1)
@@ -216,3 +229,72 @@ def test_without_httpx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(MissingExtra, match=r"asking a service needs httpx: pip install 'paragone\[make\]'"):
         Remote("https://example.com")
+
+
+@pytest.mark.parametrize("more", [{"timeout_s": float("nan")}, {"timeout_s": 1e300}, {"tries": 0}, {"tries": 10**6}])
+def test_times_and_tries_without_an_end_are_refused(more: dict[str, float]) -> None:
+    with pytest.raises(BadConfig, match=r"is (nan|1e.300|0|1000000); give"):
+        Remote("https://example.com", **more)  # type: ignore[arg-type]
+
+
+def test_amounts_that_are_no_numbers_pass_no_cap() -> None:
+    with pytest.raises(BadConfig, match="max_cost nan"):
+        Budget(max_cost=float("nan"))
+    assert Budget(max_cost=1.0).take(float("nan")) == "a price of nan cannot be counted"
+
+
+@pytest.mark.parametrize("drips", [b"HTTP/1.1 200 OK\r\nx: ", b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n"])
+def test_a_service_that_drips_is_given_up_in_time(drips: bytes) -> None:
+    ended = threading.Event()
+
+    def drip(server: socket.socket) -> None:
+        connection, _ = server.accept()
+        with connection, contextlib.suppress(OSError):
+            connection.recv(1 << 16)
+            connection.sendall(drips)
+            for _ in range(1000):
+                connection.sendall(b"a")
+                time.sleep(0.02)
+        ended.set()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=drip, args=(server,), daemon=True).start()
+        began = time.monotonic()
+        answer = _ask(f"http://127.0.0.1:{server.getsockname()[1]}", timeout_s=0.4, tries=1, price=1.0)
+        assert time.monotonic() - began < 3
+    assert re.fullmatch("no (whole )?answer in 0.4 s", answer.reason)
+    assert answer.cost == 1.0
+    assert ended.wait(5)  # the connection was cut, not left behind
+
+
+@pytest.mark.parametrize("key", ["sk-\x00\nsecret", "sk-sécret", "sk-\udcffsecret"])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_quoted(key: str) -> None:
+    with pytest.raises(BadConfig, match=r"^the key holds characters that no header can carry$"):
+        Remote("https://example.com", key=key)
+
+
+def test_the_key_is_struck_out_in_every_coding() -> None:
+    key = "sk-very/secret+key"
+    with Remote("https://example.com", key=key) as asked:
+        for text in (
+            key,
+            quote(key, safe=""),
+            quote(key, safe="").lower(),
+            "".join(f"%{ord(c):02X}" for c in key),
+            key.encode().hex(),
+        ):
+            assert asked.without_key(f"a {text} b") == "a [key] b"
+        for before in ("", "u", "me", "user:", "Bearer "):
+            for code in (base64.b64encode, base64.urlsafe_b64encode):
+                said = asked.without_key(code(f"{before}{key}".encode()).decode())
+                assert "[key]" in said
+                assert len(said) < 5 + 2 + len(before) * 2 + 4
+        assert asked.without_key("plain \udcff") == "plain ?"
+
+
+@pytest.mark.parametrize("url", ["http://[bad", "http://127.0.0.1:99999999/a", "http://x\udcff/a", "a\0b"])
+def test_an_answers_address_that_is_none_is_a_reason(url: str) -> None:
+    with Remote("http://127.0.0.1:9") as asked:
+        reason = asked.get(url).reason
+    assert "the answer names" in reason
+    assert reason.encode()

@@ -6,18 +6,22 @@ nothing did. A key goes into the request and nowhere else; where a service repea
 
 from __future__ import annotations
 
+import base64
 import email.utils
 import json
 import math
 import random
+import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from .errors import BadConfig, MissingExtra
 from .tables import whole_file
@@ -30,6 +34,8 @@ _LONGEST_PAUSE = 120.0  # seconds; a service that asks for more is given up
 _FIRST_PAUSE = 1.0  # seconds; doubles with every try
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _FINAL_CODES = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+_LONGEST_TIME = 86400.0  # seconds for one try; our choice: a day
+_MOST_TRIES = 100  # our choice
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -87,7 +93,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         """Take up what the ledger says."""
-        if not (self.max_cost >= 0) or (self.max_requests is not None and self.max_requests < 0):
+        if math.isnan(self.max_cost) or not math.isfinite(self.spent):
+            raise BadConfig(f"max_cost {self.max_cost} or spent {self.spent} is no amount", where="max_cost")
+        if self.max_cost < 0 or (self.max_requests is not None and self.max_requests < 0):
             raise BadConfig("a budget cannot be below 0; leave the cap out for none", where="max_cost")
         if self.ledger is not None:
             try:
@@ -102,6 +110,8 @@ class Budget:
         Args:
             price: what it may cost, >= 0.
         """
+        if not 0 <= price < math.inf:
+            return f"a price of {price} cannot be counted"
         with self._lock:
             if self.max_requests is not None and self.requests >= self.max_requests:
                 return f"max_requests {self.max_requests} is reached"
@@ -154,32 +164,35 @@ class Remote:
                 another machine; a number out of range.
             MissingExtra: httpx is not installed.
         """
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BadConfig(f"base_url '{_shown_url(base_url)}' is no http or https address", where="base_url")
-        if parts.username or parts.password or parts.query or parts.fragment:
-            raise BadConfig(
-                f"base_url '{_shown_url(base_url)}' holds a password or query; name the environment variable of the key "
-                "in key_env",
-                where="base_url",
-            )
+        parts = _address(base_url)
         if key and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
             raise BadConfig(f"base_url '{base_url}' would send the key unencrypted; use https", where="base_url")
-        if not (0 < timeout_s < math.inf) or tries < 1:
-            raise BadConfig(f"timeout_s is {timeout_s} and tries {tries}; both must be above 0", where="timeout_s")
+        if not (key.isascii() and key.isprintable()) and key:
+            raise BadConfig("the key holds characters that no header can carry", where="key_env")
+        if not 0 < timeout_s <= _LONGEST_TIME:
+            raise BadConfig(f"timeout_s is {timeout_s}; give above 0 to {_LONGEST_TIME:g} seconds", where="timeout_s")
+        if not 1 <= tries <= _MOST_TRIES:
+            raise BadConfig(f"tries is {tries}; give 1 to {_MOST_TRIES}", where="tries")
         try:
             import httpx
         except ImportError as error:
             raise MissingExtra.library("asking a service", "httpx", "make") from error
         self._httpx = httpx
         self.base_url = base_url.rstrip("/")
+        try:
+            httpx.URL(self.base_url)
+        except (httpx.InvalidURL, ValueError) as error:
+            raise BadConfig(f"base_url '{_shown_url(base_url)}' is no address ({error})", where="base_url") from error
         self._key, self._timeout, self._tries = key, timeout_s, tries
+        self._forms = _forms_of(key)
         self._stopped = threading.Event()
         self._pause = pause or self._stopped.wait
         self.budget = budget or Budget()
         self._random = random.Random(seed)
         self._client = httpx.Client(
-            timeout=httpx.Timeout(timeout_s, connect=min(30.0, timeout_s)), follow_redirects=False
+            timeout=httpx.Timeout(timeout_s, connect=min(30.0, timeout_s)),
+            limits=httpx.Limits(max_keepalive_connections=0),  # every try has a connection of its own, which can be cut
+            follow_redirects=False,
         )
 
     def __enter__(self) -> Self:
@@ -229,15 +242,23 @@ class Remote:
         Returns:
             The answer; an address elsewhere is not asked, and the reason says so.
         """
-        whole = urljoin(self.base_url + "/", url)
-        here, there = urlsplit(self.base_url), urlsplit(whole)
-        if (here.scheme, here.hostname, here.port) != (there.scheme, there.hostname, there.port):
-            return _no_answer(f"the answer names a picture on another host, {there.hostname or 'none'}", 0.0, 0, 0.0)
+        here = urlsplit(self.base_url)
+        try:
+            whole = urljoin(self.base_url + "/", url)
+            there = urlsplit(whole)
+            same = (here.scheme, here.hostname, here.port) == (there.scheme, there.hostname, there.port)
+            self._httpx.URL(whole)
+        except (self._httpx.InvalidURL, ValueError) as error:
+            return _no_answer(self._line(f"the answer names no address ({error})"), 0.0, 0, 0.0)
+        if not same:
+            why = self._line(f"the answer names a picture on another host, {there.hostname or 'none'}")
+            return _no_answer(why, 0.0, 0, 0.0)
         return self._patiently("GET", whole, {}, 0.0, with_key=False)
 
     def without_key(self, text: str) -> str:
-        """The text with the key struck out."""
-        return text.replace(self._key, "[key]") if self._key else text
+        """The text with the key struck out, also where it is coded by base64 or percent signs; fit for UTF-8."""
+        text = text.encode("utf-8", "replace").decode()
+        return self._forms.sub("[key]", text) if self._forms else text
 
     def _patiently(self, verb: str, url: str, call: Mapping[str, Any], price: float, *, with_key: bool) -> Answer:
         began = time.monotonic()
@@ -260,12 +281,31 @@ class Remote:
         raise AssertionError("the last try returns")
 
     def _once(self, verb: str, url: str, call: Mapping[str, Any], *, with_key: bool) -> tuple[Answer, bool]:
-        """One try, and whether it may have been charged."""
+        """One try, and whether it may have been charged; ends in time, however slowly the service drips."""
+        line = _Line()
+        given: list[tuple[Answer, bool]] = []
+        worker = threading.Thread(
+            target=lambda: given.append(self._sent(verb, url, call, line, with_key=with_key)), daemon=True
+        )
+        worker.start()
+        worker.join(self._timeout)
+        if worker.is_alive():
+            line.cut()
+            worker.join(0.2)  # its own answer, where the time was over on both sides
+        if given:
+            return given[0]
+        return _no_answer(f"no answer in {self._timeout:g} s", 0, 1, 0), line.made
+
+    def _sent(
+        self, verb: str, url: str, call: Mapping[str, Any], line: _Line, *, with_key: bool
+    ) -> tuple[Answer, bool]:
+        """One try without a certain end."""
         httpx = self._httpx
         headers = {"Authorization": f"Bearer {self._key}"} if with_key and self._key else {}
         deadline = time.monotonic() + self._timeout
+        late = (_no_answer(f"no answer in {self._timeout:g} s", 0, 1, 0), True)
         try:
-            with self._client.stream(verb, url, headers=headers, **call) as response:
+            with self._client.stream(verb, url, headers=headers, extensions={"trace": line.heard}, **call) as response:
                 body = bytearray()
                 for piece in response.iter_bytes():
                     body += piece
@@ -289,8 +329,12 @@ class Remote:
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
             return _no_answer(f"no connection to {urlsplit(url).netloc} ({self._line(error)})", 0, 1, 0), False
         except httpx.TimeoutException:
-            return _no_answer(f"no answer in {self._timeout:g} s", 0, 1, 0), True
-        except httpx.HTTPError as error:
+            return late
+        except httpx.LocalProtocolError:  # its message may quote a header
+            return _no_answer("the request cannot be sent in this form", 0, 1, 0), False
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, ValueError, RuntimeError) as error:
+            if line.over:
+                return late
             return _no_answer(f"the connection broke ({self._line(error)})", 0, 1, 0), True
 
     def _next_pause(self, answer: Answer, number: int) -> float | None:
@@ -312,15 +356,58 @@ class Remote:
             held = None
         error = held.get("error", held) if isinstance(held, dict) else held
         if isinstance(error, dict):
-            words = [str(error[name]) for name in ("code", "message") if error.get(name)]
-            text = ": ".join(words) or json.dumps(error)
+            words = [str(error[name]) for name in ("code", "message") if isinstance(error.get(name), (str, int))]
+            text = ": ".join(word for word in words if word) or body[:4000].decode("utf-8", "replace")
         else:
-            text = body[:400].decode("utf-8", "replace") if error is None else str(error)
+            text = error if isinstance(error, str) else body[:4000].decode("utf-8", "replace")
         return self._line(f"HTTP {status}" + (f": {text}" if text.strip() else ""))
 
     def _line(self, value: object) -> str:
         text = " ".join(self.without_key(str(value)).split())
         return text if len(text) <= 300 else text[:297] + "..."
+
+
+class _Line:
+    """The connection of one try, which can be cut from another thread."""
+
+    def __init__(self) -> None:
+        self.made = self.over = False
+        self._sockets: list[socket.socket] = []
+        self._lock = threading.Lock()
+
+    def heard(self, event: str, info: Mapping[str, Any]) -> None:
+        """What httpx tells while it works; a connection that comes too late is cut at once."""
+        if not event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            return
+        found = info["return_value"].get_extra_info("socket")
+        with self._lock:
+            self.made = True
+            if isinstance(found, socket.socket):
+                self._sockets.append(found)
+        if self.over:
+            self.cut()
+
+    def cut(self) -> None:
+        """End the connection; a read that waits on it ends too."""
+        with self._lock:
+            self.over = True
+            for held in self._sockets:
+                with suppress(OSError):
+                    socket.socket.shutdown(held, socket.SHUT_RDWR)  # below TLS, which would wait for the other side
+
+
+def _forms_of(key: str) -> re.Pattern[str] | None:
+    """Matches a key as it is, percent-coded, escaped as in JSON, in hexadecimal and within base64."""
+    if not key:
+        return None
+    each = [f"(?:{re.escape(c)}|(?i:%{ord(c):02x}|\\\\u00{ord(c):02x}))" for c in key]
+    forms = ["".join(each), f"(?i:{key.encode().hex()})"]
+    for before in range(3):  # base64 of a longer text shows the key in one of three ways
+        coded = base64.b64encode(b"\0" * before + key.encode()).decode().rstrip("=")
+        known = coded[-(-before * 8 // 6) : (before + len(key)) * 8 // 6]
+        if len(known) >= 8:
+            forms.append("".join({"+": "[+-]", "/": "[/_]"}.get(c, c) for c in known))
+    return re.compile("|".join(forms))
 
 
 def _no_answer(reason: str, seconds: float, tries: int, cost: float, *, capped: bool = False) -> Answer:
@@ -346,7 +433,36 @@ def _retry_after(text: str) -> float | None:
         return None
 
 
+def _address(url: str) -> SplitResult:
+    """The parts of a base address.
+
+    Raises:
+        BadConfig: it can be none.
+    """
+    shown = _shown_url(url)
+    if any(c.isspace() or not c.isprintable() for c in url):
+        raise BadConfig(f"base_url {shown!r} holds a space or a character that cannot be seen", where="base_url")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        text = str(error).rpartition("@")[2]
+        raise BadConfig(f"base_url '{shown}' is no address: {text}", where="base_url") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadConfig(f"base_url '{shown}' is no http or https address", where="base_url")
+    if port == 0:
+        raise BadConfig(f"base_url '{shown}': there is no port 0", where="base_url")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise BadConfig(
+            f"base_url '{shown}' holds a password or query; name the environment variable of the key in key_env",
+            where="base_url",
+        )
+    return parts
+
+
 def _shown_url(url: str) -> str:
     """An address without what may be a password."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname or ''}{parts.path}" if parts.scheme else url.split("@")[-1]
+    url = url.encode("utf-8", "replace").decode()
+    bare = url.partition("?")[0].partition("#")[0]
+    scheme, found, rest = bare.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}" if found else bare.rpartition("@")[2]

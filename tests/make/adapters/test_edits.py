@@ -207,7 +207,15 @@ def test_a_cell_that_is_asked_again_keeps_what_it_has_cost(jobs_of: Jobs) -> Non
         ({"size": "big"}, "size 'big' is not auto, content or such as 1024x1024"),
         ({"concurrency": 0}, "concurrency is 0; give 1 to 16"),
         ({"max_cost": 1.0}, "max_cost needs price_per_request"),
-        ({"price_per_request": -1.0}, "price_per_request is below 0"),
+        ({"price_per_request": -1.0}, r"price_per_request is -1.0; give a number that is 0 or above"),
+        ({"price_per_request": float("nan"), "max_cost": 1.0}, r"price_per_request is nan; give a number"),
+        ({"price_per_request": float("inf")}, r"price_per_request is inf; give a number"),
+        ({"price_per_request": 0.1, "max_cost": float("nan")}, r"max_cost is nan; give a number"),
+        ({"max_requests": -1}, r"max_requests is -1; give a number"),
+        ({"timeout_s": 1e300}, r"timeout_s is 1e\+300; give above 0 to 86400 seconds"),
+        ({"timeout_s": float("nan")}, r"timeout_s is nan; give above 0"),
+        ({"fields": {"quality": float("nan")}}, "fields: 'quality' is nan, which is no number"),
+        ({"base_url": "http://["}, "is no address"),
         ({"fields": {"model": "x"}}, "fields: 'model' has a key of its own"),
         (
             {"prompt": "like {stile}"},
@@ -223,6 +231,50 @@ def test_values_that_cannot_be_right_are_refused_before_anything_is_sent(
     settings = _method("http://127.0.0.1:1/v1", **more)
     with pytest.raises(BadConfig, match=message):
         http_outcomes(settings, jobs_of(), folder=Path("."))
+
+
+def test_a_prompt_is_checked_when_nothing_is_left_to_make(jobs_of: Jobs) -> None:
+    settings = _method("http://127.0.0.1:1/v1", prompt="like {stile}")
+    with pytest.raises(BadConfig, match="prompt holds"):
+        http_outcomes(settings, [], folder=Path("."), known=jobs_of())
+
+
+@pytest.mark.parametrize("key", ["sk-a\nsecret", "sk-сecret"])
+def test_a_key_that_no_header_can_carry_is_named_and_not_quoted(
+    key: str, jobs_of: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STUB_KEY", key)
+    with pytest.raises(BadConfig, match=r"^the key in STUB_KEY holds characters that no header can carry$"):
+        http_outcomes(_method("http://127.0.0.1:1/v1"), jobs_of(), folder=Path("."))
+
+
+def _held(**more: object) -> Said:
+    return Said(body=json.dumps(more).encode())
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        (_held(data=[{"url": "http://[bad"}]), "failed"),
+        (_held(data=[{"url": "http://127.0.0.1:99999999/sk-very-secret"}]), "failed"),
+        (_held(data=[{"url": "http://sk-very-secret/sk-very-secret"}]), "failed"),
+        (Said(body=good().body[:-1] + b', "deep": ' + b"[" * 300 + b"]" * 300 + b"}"), "ok"),
+        (Said(body=b'{"error": ' + b"[" * 900 + b"]" * 900 + b"}"), "failed"),
+        (Said(status=400, body=b'{"error": ' + b'{"a": ' * 900 + b"1" + b"}" * 901), "failed"),
+        (Said(body=good().body[:-1] + b', "\\udcff": "\\udcff"}'), "ok"),
+        (Said(status=400, body=b'{"error": {"code": "\\udcff", "message": "content policy \\ud800"}}'), "refused"),
+        (_held(echo="c2stdmVyeS1zZWNyZXQ= %73k-very-secret", data=[]), "failed"),
+    ],
+)
+def test_a_strange_answer_ends_in_a_record_of_its_cell_without_the_key(said: Said, status: str, jobs_of: Jobs) -> None:
+    jobs = jobs_of()
+    outcome, _ = _one(jobs, said, price_per_request=0.04, tries=1)
+    assert outcome.status == status
+    record = land(jobs[0], outcome)
+    assert record["facts"].get("cost", 0.0) == (0.0 if said.status == 400 else 0.04)
+    text = jobs[0].target.with_suffix(".json").read_text(encoding="utf-8")
+    for form in ("sk-very-secret", "c2stdmVyeS1zZWNyZX", "%73k"):
+        assert form not in text
 
 
 KILLED = """

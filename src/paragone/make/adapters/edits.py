@@ -9,6 +9,7 @@ import base64
 import binascii
 import datetime
 import json
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,6 +45,7 @@ _REFUSALS = (
 )
 _GIVEN_UP = (401, 402, 403, 404)  # a wrong key, account or address: every other cell would fail alike
 _LEDGER = ".spent.json"
+_DEEPEST = 40  # levels of an answer that the record keeps; our choice
 _TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 
 
@@ -97,7 +99,8 @@ def http_outcomes(
         settings: which service, and how much it may cost.
         jobs: the cells that are wanted.
         folder: has no effect.
-        known: has no effect; what earlier runs cost is read beside the jobs' targets.
+        known: every cell of the method; the prompt is checked for these too. What earlier runs cost is read beside the
+            jobs' targets.
         quiet: show no bar.
 
     Returns:
@@ -107,8 +110,8 @@ def http_outcomes(
         BadConfig: an impossible value, a placeholder that the cells do not have, or no key in the environment.
         MissingExtra: httpx is not installed.
     """
-    del folder, known
-    key = _checked(settings, jobs)
+    del folder
+    key = _checked(settings, [*known, *jobs])
     before = {job.item: _cost_before(job) for job in jobs}
     places = {job.target.parent for job in jobs}
     ledger = jobs[0].target.parent / _LEDGER if jobs and settings.price_per_request else None
@@ -135,8 +138,13 @@ def _checked(settings: HttpMethod, jobs: Sequence[Job]) -> str:
         raise BadConfig(f"size '{settings.size}' is not auto, content or such as 1024x1024", where="size")
     if not 1 <= settings.concurrency <= 16:
         raise BadConfig(f"concurrency is {settings.concurrency}; give 1 to 16", where="concurrency")
-    if settings.price_per_request < 0:
-        raise BadConfig("price_per_request is below 0", where="price_per_request")
+    for name in ("price_per_request", "max_cost", "max_requests"):
+        value = getattr(settings, name)
+        if value is not None and not 0 <= value < math.inf:
+            raise BadConfig(f"{name} is {value}; give a number that is 0 or above", where=name)
+    for name, value in settings.fields.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadConfig(f"fields: '{name}' is {value}, which is no number", where="fields")
     if settings.max_cost is not None and settings.price_per_request == 0:
         raise BadConfig("max_cost needs price_per_request, else nothing can be counted", where="max_cost")
     taken = {"model", "prompt", "size", "n", settings.image_field} & set(settings.fields)
@@ -149,6 +157,8 @@ def _checked(settings: HttpMethod, jobs: Sequence[Job]) -> str:
     key = os.environ.get(settings.key_env, "").strip()
     if not key:
         raise BadConfig(f"no key in the environment: set {settings.key_env}", where="key_env")
+    if not (key.isascii() and key.isprintable()):
+        raise BadConfig(f"the key in {settings.key_env} holds characters that no header can carry", where="key_env")
     return key
 
 
@@ -173,7 +183,7 @@ def _cost_before(job: Job) -> float:
 def _cost(record: Mapping[str, Any]) -> float:
     facts = record.get("facts")
     cost = facts.get("cost") if isinstance(facts, dict) else None
-    return float(cost) if isinstance(cost, (int, float)) and cost > 0 else 0.0
+    return float(cost) if isinstance(cost, (int, float)) and 0 < cost < math.inf else 0.0
 
 
 def _spent_in(place: Path) -> float:
@@ -228,6 +238,15 @@ def _one(settings: HttpMethod, job: Job, remote: Remote, before: float) -> tuple
     }
     if answer.capped:
         return Outcome(status="missing", reason=answer.reason, facts=_kept(before + answer.cost)), answer.reason
+    try:
+        return _judged(answer, facts, job, remote)
+    except (RecursionError, ValueError) as error:  # what was paid for is in the record, whatever else came
+        reason = f"the answer cannot be read ({type(error).__name__})"
+        return Outcome(status="failed", reason=reason, seconds=answer.seconds, facts=facts), ""
+
+
+def _judged(answer: Answer, facts: Mapping[str, Any], job: Job, remote: Remote) -> tuple[Outcome, str]:
+    """What an answer means for its cell, and why no other need be asked, where that is so."""
     held = answer.json()
     refusal = _refused(answer, held, remote)
     if refusal:
@@ -282,16 +301,23 @@ def _refused(answer: Answer, held: Any, remote: Remote) -> str:
     """Why the service declined to make the picture; '' where it did not."""
     error = held.get("error") if isinstance(held, dict) else None
     if not answer.ok and answer.status in (400, 403, 422, 451):
-        said = f"{json.dumps(error, ensure_ascii=False) if error else ''} {answer.reason}".lower()
+        said = f"{_dumped(error) if error else ''} {answer.reason}".lower()
         return answer.reason if any(word in said for word in _REFUSALS) else ""
     for entry in _data(held):
-        filtered = str(entry.get("finish_reason", "")) in ("content_filter", "CONTENT_FILTERED")
+        filtered = entry.get("finish_reason") in ("content_filter", "CONTENT_FILTERED")
         if filtered or entry.get("respect_moderation") is False:
             return "the service made a picture and withheld it (content filter)"
     if answer.ok and isinstance(error, dict):
-        text = remote.without_key(json.dumps(error, ensure_ascii=False))[:300]
+        text = remote.without_key(_dumped(error))[:300]
         return text if any(word in text.lower() for word in _REFUSALS) else ""
     return ""
+
+
+def _dumped(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return ""
 
 
 def _data(held: Any) -> list[Mapping[str, Any]]:
@@ -328,16 +354,26 @@ def _told(answer: Answer, remote: Remote) -> dict[str, Any]:
     }
 
 
-def _pruned(value: Any, remote: Remote, name: str = "") -> Any:
+def _pruned(value: Any, remote: Remote, name: str = "", depth: int = 0) -> Any:
+    if depth > _DEEPEST:
+        return "[nested deeper]"
     if isinstance(value, dict):
-        return {remote.without_key(str(key)): _pruned(inner, remote, str(key)) for key, inner in value.items()}
+        return {
+            remote.without_key(str(key)): _pruned(inner, remote, str(key), depth + 1) for key, inner in value.items()
+        }
     if isinstance(value, list):
-        return [_pruned(inner, remote, name) for inner in value[:100]]
+        return [_pruned(inner, remote, name, depth + 1) for inner in value[:100]]
     if isinstance(value, str):
         if name == "b64_json" or len(value) > 2000:
             return f"[{len(value)} characters]"
-        if name == "url":
-            parts = urlsplit(value)
-            return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"  # a query may be a signature
-        return remote.without_key(value)
+        return remote.without_key(_bare(value) if name == "url" else value)
     return value
+
+
+def _bare(url: str) -> str:
+    """An address without its query, which may be a signature, and without a password."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "[no address]"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
