@@ -103,13 +103,15 @@ def import_into(
     options = dict(options or {})
     if SOURCES.get(source or recognise(path) or "table").name == "packed":
         options.setdefault("into", folder)  # pictures that lie inside of tables or tar files need a place
+        _free_for_pack(path, folder, Path(options["into"]), force)
+        copy = False  # they are taken out anyway
     found = import_source(source, path, **options)
     written: list[Path] = []
     if found.benchmark is not None:
         _free(folder, force)
     for noun, name in ((found.votes, "votes.csv"), (found.ratings, "ratings.csv")):
-        if noun is not None and (folder / name).exists() and not force:
-            raise WouldOverwrite(f"'{folder / name}' exists; --force replaces it", where=str(folder / name))
+        if noun is not None:
+            _free_file(folder / name, force)
     if found.benchmark is not None:
         made = _copied(found.benchmark, folder) if copy else _moved(found.benchmark, folder)
         made.write(folder)
@@ -133,6 +135,23 @@ def _free(folder: Path, force: bool) -> None:
         raise WouldOverwrite(
             f"'{folder}' holds a benchmark; --force replaces it, or name another folder", where=str(folder)
         )
+
+
+def _free_file(path: Path, force: bool) -> None:
+    if path.exists() and not force:
+        raise WouldOverwrite(f"'{path}' exists; --force replaces it", where=str(path))
+
+
+def _free_for_pack(pack: Path, folder: Path, into: Path, force: bool) -> None:
+    """Everything that comes out of a pack finds its place free; looked at before the first picture is taken out."""
+    _free(folder, force)
+    held = Benchmark.read(pack)
+    taken = [folder / name for name in ("votes.csv", "ratings.csv") if (pack / name).is_file()]
+    taken += [folder / "scores" / f"{file_name(one.stem)}.csv" for one in sorted((pack / "scores").glob("*.csv"))]
+    taken += [into / image for image in (*held.items["image"].drop_nulls(), *held.references["image"])]
+    for path in taken:
+        if os.path.lexists(path):
+            _free_file(path, force)
 
 
 def _moved(benchmark: Benchmark, folder: Path) -> Benchmark:
