@@ -97,6 +97,21 @@ def test_a_callable_that_writes_into_its_pictures_harms_no_other_cell(
         ("style.transpose(2, 0, 1)", "invalid", "shape (3, 24, 32) is not (height, width, 3)"),
         ("None", "invalid", "it gave NoneType, which is no picture, bytes or path"),
         ("'nowhere.png'", "failed", "it gave no file 'nowhere.png'"),
+        ("'a' * 5000", "failed", "it gave no file 'aaaa"),
+        ("'\\udcff'", "failed", "it gave no file '?'"),
+        ("Image.new('F', (32, 24))", "invalid", "mode F has no defined white"),
+        ("Image.new('I', (32, 24))", "invalid", "mode I has no defined white"),
+        ("Image.new('LAB', (32, 24))", "invalid", "mode LAB has no defined white"),
+        ("Image.new('HSV', (32, 24))", "invalid", "mode HSV has no defined white"),
+        ("Image.new('CMYK', (32, 24))", "ok", ""),
+        (
+            "np.broadcast_to(style[:1, :1], (200000, 200000, 3))",
+            "invalid",
+            "200000 x 200000 pixels are more than the 80",
+        ),
+        ("np.broadcast_to(np.float32(0), (10, 200000, 200000))", "invalid", "is not (height, width, 3)"),
+        ("style.view(type('Odd', (np.ndarray,), {'min': lambda self: 1 / 0}))", "ok", ""),
+        ("type('Odd', (str,), {'__str__': lambda self: 1 / 0})('x')", "invalid", "cannot be read: ZeroDivisionError"),
     ],
 )
 def test_what_it_gives_is_held_to_be_a_picture(
@@ -106,6 +121,63 @@ def test_what_it_gives_is_held_to_be_a_picture(
     outcome = _one(f"{name}:f", jobs_of(), tmp_path)
     assert outcome.status == status
     assert reason in outcome.reason
+
+
+def test_sixteen_bits_of_an_image_are_kept_and_alpha_lies_over_white(
+    tmp_path: Path, jobs_of: Jobs, module: Module
+) -> None:
+    name = module(
+        "from PIL import Image\n"
+        "def a(content, style, *, seed):\n"
+        "    return Image.fromarray((np.arange(768).reshape(24, 32) * 85).astype('uint16'))\n"
+        "def b(content, style, *, seed):\n    return Image.new('RGBA', (32, 24), (255, 0, 0, 51))\n"
+    )
+    wide = np.asarray(_one(f"{name}:a", jobs_of(), tmp_path).picture)
+    assert np.allclose(wide[..., 1], np.arange(768).reshape(24, 32) * 85 / 65535, atol=1e-7)
+    clear = np.asarray(_one(f"{name}:b", jobs_of(), tmp_path).picture)
+    assert np.allclose(clear[0, 0], [1.0, 0.8, 0.8], atol=1e-6)
+
+
+def test_an_image_of_a_cut_file_fails_its_cell(tmp_path: Path, jobs_of: Jobs, module: Module) -> None:
+    (tmp_path / "cut.png").write_bytes(picture_bytes()[:-300])
+    name = module(
+        f"from PIL import Image\ndef f(content, style, *, seed):\n    return Image.open({str(tmp_path / 'cut.png')!r})\n"
+    )
+    outcome = _one(f"{name}:f", jobs_of(), tmp_path)
+    assert outcome.status == "invalid"
+    assert "the image cannot be read" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("raise ValueError('\\udcff')", "ValueError: ?"),
+        ("raise type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})()", "Mute"),
+        ("raise type('Harsh', (BaseException,), {})('no')", "Harsh: no"),
+    ],
+)
+def test_whatever_is_raised_becomes_a_record(
+    code: str, reason: str, tmp_path: Path, jobs_of: Jobs, module: Module
+) -> None:
+    name = module(f"def f(content, style, *, seed):\n    {code}\n")
+    jobs = jobs_of()
+    outcome = _one(f"{name}:f", jobs, tmp_path)
+    assert (outcome.status, outcome.reason) == ("failed", reason)
+    assert land(jobs[0], outcome)["reason"] == reason
+
+
+def test_what_a_callable_prints_goes_to_stderr(
+    tmp_path: Path, jobs_of: Jobs, module: Module, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = module(
+        "import sys\nprint('at import')\ndef f(content, style, *, seed):\n"
+        "    print('at work', flush=True)\n    sys.stdout.close()\n    return style\n"
+    )
+    assert [outcome.status for _, outcome in _call(f"{name}:f", jobs_of(), tmp_path)] == ["ok"] * 6
+    print("still open")
+    said = capsys.readouterr()
+    assert said.out == "still open\n"
+    assert said.err.splitlines() == ["at import", *["at work"] * 6]
 
 
 def test_bytes_and_paths_are_results_too(tmp_path: Path, jobs_of: Jobs, module: Module) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import io
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,10 +18,10 @@ from typing import Any
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageOps
 
 from ...errors import BadConfig, BadImage, BadInput, MissingExtra, ParagoneError, UnknownName
-from ...images import Picture, as_picture, read_image
+from ...images import MAX_PIXELS, Picture, as_picture, decode_image, read_image
 from ...parallel import track
 from ...settings import held_to_types
 from ..cells import Job, Outcome
@@ -167,11 +168,46 @@ class _Fault:
     def __init__(self, error: BaseException) -> None:
         self.error = error
         frames = traceback.extract_tb(error.__traceback__)
-        self.place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+        self.place = _told(f"{Path(frames[-1].filename).name}:{frames[-1].lineno}") if frames else ""
 
     def __str__(self) -> str:
-        text = " ".join(str(self.error).split())
+        text, _ = _guarded(_told, self.error)  # it may raise itself
         return f"{type(self.error).__name__}: {text[:200]}" if text else type(self.error).__name__
+
+
+def _told(value: object) -> str:
+    """A text in one line that UTF-8 can carry."""
+    return " ".join(str(value).split()).encode("utf-8", "replace").decode()
+
+
+class _Aside(io.TextIOBase):
+    """Takes the place of stdout, which belongs to the command's own words; what is printed goes to stderr."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return sys.stderr.isatty()
+
+    def fileno(self) -> int:
+        return sys.stderr.fileno()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return sys.stderr.encoding
+
+    @property
+    def buffer(self) -> Any:
+        return sys.stderr.buffer
+
+    def close(self) -> None:
+        """Stay open: the next cell prints too."""
 
 
 def _guarded(function: Callable[..., Any], *arguments: Any, **options: Any) -> tuple[Any, _Fault | None]:
@@ -179,11 +215,14 @@ def _guarded(function: Callable[..., Any], *arguments: Any, **options: Any) -> t
 
     The one place where everything is caught. Nobody can list what another's code raises, an import may even end the
     process by `sys.exit`, and one cell that fails must not cost the hundreds that would not. An interrupt from the
-    keyboard, and whatever else is no `Exception`, still ends the run.
+    keyboard still ends the run. What it prints goes to stderr.
     """
     try:
-        return function(*arguments, **options), None
-    except (Exception, SystemExit) as error:  # noqa: BLE001
+        with redirect_stdout(_Aside()):
+            return function(*arguments, **options), None
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001
         return None, _Fault(error)
 
 
@@ -208,26 +247,76 @@ def _outcomes(
             facts["place"] = fault.place
             yield job, Outcome(status="failed", reason=str(fault), seconds=seconds, facts=facts)
             continue
-        yield job, replace(_result(result, job.item, folder), seconds=seconds, facts=facts)
+        outcome, fault = _guarded(_result, result, job.item, folder)  # it may be an object of the callable's own making
+        if fault:
+            outcome = Outcome(status="invalid", reason=f"what it gave cannot be read: {fault}")
+        yield job, replace(outcome, seconds=seconds, facts=facts)
 
 
 def _result(result: Any, item: str, folder: Path) -> Outcome:
     """What a callable gave, as the picture of an outcome."""
     if isinstance(result, (str, Path)):
         path = folder / result
-        return (
-            Outcome(picture=path) if path.is_file() else Outcome(status="failed", reason=f"it gave no file '{result}'")
-        )
+        try:
+            there = path.is_file()
+        except OSError:  # a name that is too long, for example
+            there = False
+        name = _told(result)
+        shown = name if len(name) <= 200 else f"{name[:197]}..."
+        return Outcome(picture=path) if there else Outcome(status="failed", reason=f"it gave no file '{shown}'")
     if isinstance(result, bytes):
         return Outcome(picture=result)
-    if isinstance(result, Image.Image):
-        result = np.asarray(result.convert("RGB"))
-    if not isinstance(result, np.ndarray):
-        return Outcome(status="invalid", reason=f"it gave {type(result).__name__}, which is no picture, bytes or path")
     try:
-        return Outcome(picture=as_picture(_clipped(result), where=item))
+        if isinstance(result, Image.Image):
+            return Outcome(picture=_unrolled(result, item))
+        if isinstance(result, np.ndarray):
+            return Outcome(picture=as_picture(_clipped(_sized(np.asarray(result), item)), where=item))
     except BadImage as error:
         return Outcome(status="invalid", reason=error.message)
+    return Outcome(status="invalid", reason=f"it gave {type(result).__name__}, which is no picture, bytes or path")
+
+
+def _unrolled(image: Image.Image, item: str) -> Picture:
+    """A Pillow image by the rules that hold for files: 16 bits are kept, alpha lies over white.
+
+    Raises:
+        BadImage: its values have no defined white, it is too large, or the file that it is opened from is damaged.
+    """
+    _within(image.height, image.width, item)
+    if image.mode in ("I", "F", "LAB", "HSV"):
+        raise BadImage(
+            f"{item}: an image in mode {image.mode} has no defined white; give 8- or 16-bit RGB or grey", where=item
+        )
+    try:
+        upright = ImageOps.exif_transpose(image)
+        if upright.mode.startswith("I;16"):
+            return as_picture(np.asarray(upright).astype(np.uint16), where=item)
+        if upright.mode in ("PA", "La", "RGBa"):
+            upright = upright.convert("RGBA")
+        elif upright.mode not in ("1", "L", "LA", "P", "RGB", "RGBA"):
+            upright = upright.convert("RGB")
+        held = io.BytesIO()
+        upright.save(held, format="PNG", compress_level=0)
+    except (OSError, SyntaxError, ValueError) as error:
+        image.close()  # an open file, which nobody else will close
+        raise BadImage(f"{item}: the image cannot be read ({_told(error)[:120]})", where=item) from error
+    return decode_image(held.getvalue(), where=item)
+
+
+def _within(height: int, width: int, item: str) -> None:
+    if height * width > MAX_PIXELS:
+        raise BadImage(
+            f"{item}: {width} x {height} pixels are more than the {MAX_PIXELS // 1_000_000} million that are taken",
+            where=item,
+        )
+
+
+def _sized(image: NDArray[Any], item: str) -> NDArray[Any]:
+    """The array, unless its shape alone says that it is no picture or too large a one."""
+    if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] not in (1, 3)):
+        raise BadImage(f"{item}: shape {image.shape} is not (height, width, 3) or (height, width)", where=item)
+    _within(image.shape[0], image.shape[1], item)
+    return image
 
 
 def _clipped(image: NDArray[Any]) -> NDArray[Any]:
