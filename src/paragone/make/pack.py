@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -23,11 +24,15 @@ from .croissant import croissant
 from .layouts import LAYOUTS, Laid
 from .packing import Content, Packing, content_of
 
-__all__ = ["MANIFEST", "Packed", "pack"]
+__all__ = ["MANIFEST", "MANIFEST_LINE", "Packed", "pack"]
 
 MANIFEST = "manifest.sha256"
 """File of digests, as `sha256sum` reads it: every file of the pack but this one."""
 
+MANIFEST_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+"""One line of it: digest and name."""
+
+_SYSTEMS = (".DS_Store", "Thumbs.db", "desktop.ini")  # files that systems put into every folder; nobody misses them
 _ALWAYS = (
     *("PICTURES.md", "LICENCE", "LICENCE.md", "LICENCE.txt", "LICENSE", "LICENSE.md", "LICENSE.txt", "NOTICE"),
     *("cards.csv", "references/cards.csv"),
@@ -50,14 +55,17 @@ class Packed:
     """Files in the folder."""
     bytes: int
     """Their size together."""
+    unlicensed: int = 0
+    """Pictures, references among them, of which no licence is known."""
 
     @property
     def text(self) -> str:
-        """One line for the terminal."""
+        """What was packed, for the terminal; a second line says of how many pictures no licence is known."""
         more = f", {self.without} items without a picture" if self.without else ""
         return (
             f"{self.folder}: {self.pictures} pictures and {self.references} references as {self.layout}{more}; "
             f"{self.files} files, {self.bytes / 2**20:.1f} MiB"
+            + (f"\n{self.unlicensed} pictures: no licence is known" if self.unlicensed else "")
         )
 
 
@@ -74,12 +82,12 @@ def pack(
 
     Args:
         benchmark: the noun, or the folder it lies in.
-        out: the new folder.
+        out: the new folder; a link to a pack stays, and the pack behind it is replaced.
         packing: layout and words for the card; None: an image folder.
         force: replace a pack that is there; anything else is never replaced.
 
     Raises:
-        WouldOverwrite: the folder is there, and `force` is off or it is no pack.
+        WouldOverwrite: the folder is there, and `force` is off, it is no pack, or it holds files that are not of the pack.
         NotFound, BadTable, BadConfig: the benchmark cannot be read.
         BadTable: pictures are missing or damaged.
         BadInput: no item has a picture, names collide, or scores or answers to be taken along are not there.
@@ -97,7 +105,8 @@ def pack(
             shutil.copyfile(held.folder / name, aside / name)
         content.benchmark.write(aside)
         write_table(content.benchmark.items, aside / "items.parquet")
-        write_table(_licences(content), aside / "licences.csv")
+        licences = _licences(content)
+        write_table(licences, aside / "licences.csv")
         if content.made is not None:
             write_table(content.made, aside / "made.csv")
         (aside / "README.md").write_text(card_page(content, packing, laid, taken=taken), encoding="utf-8")
@@ -113,6 +122,7 @@ def pack(
         content.benchmark.items.height - len(content.pictures),
         len(files) + 1,
         size,
+        licences["licence"].null_count(),
     )
 
 
@@ -135,10 +145,12 @@ def _taken(folder: Path, packing: Packing) -> list[str]:
 @contextmanager
 def _whole_folder(out: Path, force: bool) -> Iterator[Path]:
     """A folder beside `out` that takes its place when the block ends well."""
+    out = Path(os.path.realpath(out))
     if out.exists() and not force:
         raise WouldOverwrite(f"'{out}' exists; --force replaces a pack", where=str(out))
     if out.exists() and not (out / MANIFEST).is_file():
         raise WouldOverwrite(f"'{out}' is no pack, so it is not replaced; name another folder", where=str(out))
+    _check_own(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part"))
     try:
@@ -147,6 +159,7 @@ def _whole_folder(out: Path, force: bool) -> Iterator[Path]:
         os.umask(mask)
         aside.chmod(0o777 & ~mask)
         if out.exists():
+            _check_own(out)  # packing may have taken long
             old = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}.", suffix=".old"))
             out.rename(old / out.name)
             aside.rename(out)
@@ -155,6 +168,29 @@ def _whole_folder(out: Path, force: bool) -> Iterator[Path]:
             aside.rename(out)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _check_own(out: Path) -> None:
+    """All that lies in a folder is of the pack that was written there: nobody's notes, no .git of a clone."""
+    if not out.exists():
+        return
+    lines = (out / MANIFEST).read_text(encoding="utf-8", errors="replace").splitlines()
+    own = {MANIFEST, *(match[2] for line in lines if (match := MANIFEST_LINE.fullmatch(line)))}
+    there = [path for path in out.rglob("*") if path.is_symlink() or not path.is_dir()]
+    names = (path.relative_to(out).as_posix() for path in there if path.name not in _SYSTEMS)
+    strange = sorted({_short(name, own) for name in names if name not in own})
+    if strange:
+        more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
+        raise WouldOverwrite(
+            f"'{out}' holds {', '.join(strange[:3])}{more}, not of the pack; move that away, or name another folder",
+            where=str(out),
+        )
+
+
+def _short(name: str, own: set[str]) -> str:
+    """A file's name; its uppermost folder where nothing of the pack lies in that, for example .git/."""
+    top, below, _ = name.partition("/")
+    return f"{top}/" if below and not any(one.startswith(f"{top}/") for one in own) else name
 
 
 def _licences(content: Content) -> pl.DataFrame:
