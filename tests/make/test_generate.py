@@ -17,8 +17,9 @@ import polars as pl
 import pytest
 
 from paragone.benchmark import Benchmark
-from paragone.errors import BadConfig, BadTable, NotFound
+from paragone.errors import BadConfig, BadTable, NotFound, WouldOverwrite
 from paragone.images import read_image
+from paragone.loop.generated import generated
 from paragone.make.generate import Generated, generate
 from paragone.make.generation import DiffusionModel, Generation, jobs_of, seed_of
 from paragone.make.grammar import Grammar, prompts_of
@@ -436,3 +437,33 @@ def test_a_process_that_was_killed_twice_leaves_only_whole_pictures(tmp_path: Pa
     for path in pictures.glob("*.png"):
         assert path.read_bytes() == (tmp_path / "at_once/generated/noise" / path.name).read_bytes()
     assert len(list(pictures.glob("*.png"))) == 12
+
+
+def test_more_pictures_than_anybody_can_make_are_refused_before_they_are_laid_out() -> None:
+    models = {"a": DiffusionModel(path="w"), "b": DiffusionModel(path="w", only={"main": ["cat"]})}
+    start = time.perf_counter()
+    with pytest.raises(BadConfig, match=r"^8000000000 pictures .* are more than 1000000; replicates is 1000000000"):
+        jobs_of(PROMPTS, Generation(plan="p", model=models, replicates=10**9))
+    assert time.perf_counter() - start < 5
+
+
+def test_a_benchmark_that_was_not_generated_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "make.toml").write_text(
+        """name = "birds"
+prompts = "prompts.csv"
+[generate]
+plan = "p"
+[generate.model.a]
+path = "weights"
+""",
+        encoding="utf-8",
+    )
+    (tmp_path / "prompts.csv").write_text("id,prompt\na,a bird\n", encoding="utf-8")
+    (tmp_path / "benchmark.toml").write_text("mine", encoding="utf-8")
+    with pytest.raises(WouldOverwrite, match="holds a benchmark that was not generated; name another folder"):
+        generated(tmp_path)
+    assert (tmp_path / "benchmark.toml").read_text(encoding="utf-8") == "mine"
+    assert not (tmp_path / "jobs.csv").exists()
+    (tmp_path / "generated.csv").write_text("item\n", encoding="utf-8")
+    with pytest.raises(NotFound):  # its own benchmark would be made anew: only the weights are missing
+        generated(tmp_path)

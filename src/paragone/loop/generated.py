@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from ..errors import BadConfig, BadTable
+from ..errors import BadConfig, BadTable, WouldOverwrite
 from ..make.generate import Generated, generate
 from ..make.generation import jobs_of
 from ..make.grammar import prompts_of
@@ -54,9 +54,14 @@ def generated(
         say: is given a line where the contact sheet cannot be drawn.
 
     Raises:
+        WouldOverwrite: the folder holds a benchmark that was not generated.
         NotFound, BadConfig, BadTable, MissingExtra, BadInput: as `generate` and `planned`.
     """
     making = making_of(folder)
+    if (folder / "benchmark.toml").exists() and not (folder / "generated.csv").exists():
+        raise WouldOverwrite(
+            f"'{folder}' holds a benchmark that was not generated; name another folder", where=str(folder)
+        )
     prompts, warnings = _prompts(making, folder)
     if making.generate is None:
         raise BadConfig("make.toml has no [generate]; name the plan and at least one model", where="generate")

@@ -22,6 +22,7 @@ import polars as pl
 
 from ..errors import BadConfig, BadTable, UnknownName
 from ..settings import Settings
+from .grammar import MOST_PROMPTS
 
 __all__ = ["MULTIPLE", "DiffusionModel", "Generation", "jobs_of", "seed_of"]
 
@@ -137,10 +138,18 @@ def jobs_of(prompts: pl.DataFrame, generation: Generation) -> pl.DataFrame:
 
     Raises:
         BadTable: a column is missing, an id is not safe as a file name, stands twice, or a prompt is empty.
-        BadConfig: `only` of a model names an axis or level that no prompt has, or leaves it no prompt.
+        BadConfig: `only` of a model names an axis or level that no prompt has, or leaves it no prompt; or there are more
+            than `MOST_PROMPTS` jobs.
     """
     _check_prompts(prompts)
     asked = {name: _only(prompts, name, model.only) for name, model in generation.model.items()}
+    count = generation.replicates * sum(frame.height for frame in asked.values())
+    if count > MOST_PROMPTS:
+        raise BadConfig(
+            f"{count} pictures (prompts x models x replicates) are more than {MOST_PROMPTS}; "
+            f"replicates is {generation.replicates}: take fewer, or fewer prompts or models",
+            where="replicates",
+        )
     further = [name for name in prompts.columns if name not in ("id", "prompt")]
     rows = [
         {
