@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,20 +134,21 @@ def safe_names(ids: Iterable[str], what: str) -> dict[str, str]:
 
     Args:
         ids: any texts. Letters that have no such form are left out, and eight characters of the id's digest stand for
-            them; likewise what is longer than 120 characters.
+            them; likewise what is longer than 120 characters, and all ids that would have one name, for example since
+            they differ in case alone. The order of ids does not matter.
         what: what they are called in messages.
 
     Raises:
-        BadInput: two ids get the same name, for example since they differ in case alone.
+        BadInput: two ids get the same name all the same.
     """
-    made: dict[str, str] = {}
-    owners: dict[str, str] = {}
-    for name in ids:
-        safe = _safe(name)
-        twin = owners.setdefault(safe, name)
-        if twin != name:
-            raise BadInput(f"{what} '{twin}' and '{name}' both become '{safe}' as a file name; rename one", where=name)
-        made[name] = safe
+    made = {name: _safe(name) for name in ids}
+    for size in (4, 16):  # a digest may itself be the end of another id
+        counts = Counter(made.values())
+        made = {name: _marked(_safe(name), name, size) if counts[safe] > 1 else safe for name, safe in made.items()}
+    counts = Counter(made.values())
+    for name, safe in made.items():
+        if counts[safe] > 1:
+            raise BadInput(f"{what}: '{name}' and another both become '{safe}' as a file name; rename one", where=name)
     return made
 
 
@@ -208,9 +210,14 @@ def _safe(name: str) -> str:
     parts = (re.sub(r"[^a-z0-9_-]+", "-", part).strip("-_") for part in plain.split("/"))
     safe = "__".join(part or "x" for part in parts)  # readers skip names that begin with an underscore
     if lost or len(safe) > _LONGEST:
-        mark = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
-        safe = f"{safe[: _LONGEST - 9]}-{mark}".strip("-")
+        safe = _marked(safe, name, 4)
     return safe
+
+
+def _marked(safe: str, name: str, size: int) -> str:
+    """A file name with a digest of the id at its end, of so many bytes."""
+    mark = hashlib.blake2b(name.encode(), digest_size=size).hexdigest()
+    return f"{safe[: _LONGEST - 1 - len(mark)]}-{mark}".strip("-")
 
 
 def _check_columns(benchmark: Benchmark) -> None:
