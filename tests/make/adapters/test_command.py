@@ -6,6 +6,7 @@ import os
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -308,6 +309,12 @@ def test_a_batch_named_by_another_layout_says_so(tmp_path: Path, jobs_of: Jobs) 
         ({"argv": ["./no-such", "{out}"]}, NotFound, "no program './no-such'"),
         ({"argv": ["python3", "{out}"], "cwd": "nowhere"}, NotFound, "no folder to run the program in"),
         ({"argv": ["python3", "{out}"], "timeout_s": 0.0}, BadConfig, "timeout_s must be above 0"),
+        ({"argv": ["python3", "{out}"], "timeout_s": 1e300}, BadConfig, "at most 31536000"),
+        ({"argv": ["python3", "{out}"], "timeout_s": float("nan")}, BadConfig, "timeout_s is nan"),
+        ({"argv": ["python3", "{out}\0"]}, BadConfig, "argv holds a NUL"),
+        ({"argv": ["python3", "{out}"], "env": {"A": "x\0"}}, BadConfig, "env: 'A' cannot be set"),
+        ({"argv": ["python3", "{out}"], "env": {"A=B": "x"}}, BadConfig, "env: 'A=B' cannot be set"),
+        ({"argv": ["python3", "{out}"], "env": {"": "x"}}, BadConfig, "env: '' cannot be set"),
         ({"argv": ["python3", "{out}"], "retries": 99}, BadConfig, "retries 0 to 10"),
     ],
 )
@@ -332,3 +339,69 @@ def test_nothing_is_left_in_the_folder_for_temporary_files(
     next(run)
     run.close()  # type: ignore[attr-defined]
     assert os.listdir(place) == []
+
+
+def test_further_factors_are_known_when_nothing_is_left_to_make(tmp_path: Path, jobs_of: Jobs) -> None:
+    job = jobs_of()[0]
+    known = [replace(job, inputs={**job.inputs, "mask": job.inputs["style"]}, levels={**job.levels, "mask": "m"})]
+    settings = _method(COPY, "{mask}", "{out}")
+    assert _run(settings, [], tmp_path, known=known) == {}
+    with pytest.raises(BadConfig, match=r"argv holds \{mask\}"):
+        _run(settings, [], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        ("import os, sys; os.symlink(sys.argv[1], sys.argv[1])", "invalid"),
+        ("import os, shutil, sys; shutil.rmtree(os.path.dirname(sys.argv[1]))", "failed"),
+        ("import os, shutil, sys; shutil.rmtree(os.path.dirname(os.path.dirname(sys.argv[1])))", "failed"),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"mode": "batch"}, {"mode": "batch", "staged": "equal-names"}])
+def test_a_program_that_tears_down_its_folder_fails_its_cells_alone(
+    script: str, status: str, more: dict[str, object], tmp_path: Path, jobs_of: Jobs
+) -> None:
+    word = "{out_dir}/content000_stylized_style000.png" if more else "{out}"
+    if "staged" in more:
+        word = "{out_dir}/pair0000.png"
+    given = _run(_method(script, word, **more), jobs_of(), tmp_path)
+    assert len(given) == 6
+    assert given["cat/wave"].status in (status, "failed")
+    assert all(outcome.status != "ok" for outcome in given.values())
+
+
+def test_a_card_that_holds_a_nul_fails_its_cell(tmp_path: Path, jobs_of: Jobs) -> None:
+    given = _run(_method(COPY, "{style}", "{out}", "{manner}"), jobs_of(hints={"manner": "a\0b"})[:1], tmp_path)
+    assert given["cat/wave"].reason.endswith("cannot be started: embedded null byte")
+
+
+def test_of_a_flood_of_words_the_beginning_and_the_end_are_kept(tmp_path: Path, jobs_of: Jobs) -> None:
+    script = """
+        import sys
+        print("first")
+        for _ in range(6000):
+            print("x" * 999)
+        print("last", flush=True)
+        sys.exit(3)
+    """
+    jobs = jobs_of()[:1]
+    given = _run(_method(script, "{out}"), jobs, tmp_path)
+    assert given["cat/wave"].reason == "exit status 3: last"
+    said = jobs[0].target.with_suffix(".log").read_text()
+    assert len(said) <= 1 << 20
+    assert said.startswith("first\nxxx")
+    assert said.endswith("xxx\nlast\n")
+    left_out = next(line for line in said.splitlines() if line.startswith("["))
+    assert int(left_out[1:].split()[0]) + len(said) - len(left_out) - 1 == 6 + 6000 * 1000 + 5
+
+
+def test_what_a_program_leaves_running_does_not_hold_up_the_run(tmp_path: Path, jobs_of: Jobs) -> None:
+    script = """
+        import subprocess, sys
+        subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(8)"], start_new_session=True)
+        print("gone")
+    """
+    began = time.monotonic()
+    assert _run(_method(script, "{out}"), jobs_of()[:1], tmp_path)["cat/wave"].status == "failed"
+    assert time.monotonic() - began < 6

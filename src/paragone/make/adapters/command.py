@@ -7,7 +7,6 @@ nothing but pictures and cannot reach the benchmark's own files through them; na
 from __future__ import annotations
 
 import hashlib
-import math
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +28,8 @@ from .programs import Ran, keep_log, placeholders, program, run_program
 from .reading import pictures_in
 
 __all__ = ["CommandMethod", "command_outcomes"]
+
+_LONGEST = 31_536_000  # seconds; our choice
 
 
 class CommandMethod(Method, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="command"):
@@ -72,8 +73,8 @@ def command_outcomes(
         settings: the program.
         jobs: the cells that are wanted; a batch makes no others.
         folder: where `settings.cwd` starts.
-        known: every cell of the method; the first one's seed is a batch's {seed}, so that it does not depend on which
-            cells are still wanted.
+        known: every cell of the method; they say which factors there are, and the first one's seed is a batch's {seed}, so
+            that it does not depend on which cells are still wanted.
         quiet: show no bar.
 
     Returns:
@@ -84,9 +85,14 @@ def command_outcomes(
         NotFound: no such program or folder.
     """
     cwd = folder / settings.cwd
-    if not 0 < settings.timeout_s < math.inf or not 0 <= settings.retries <= 10:
-        raise BadConfig("timeout_s must be above 0 and retries 0 to 10", where="timeout_s")
-    factors = list(jobs[0].inputs) if jobs else ["content", "style"]
+    if not 0 < settings.timeout_s <= _LONGEST or not 0 <= settings.retries <= 10:
+        raise BadConfig(
+            f"timeout_s is {settings.timeout_s} and retries {settings.retries}; timeout_s must be above 0 and at most "
+            f"{_LONGEST} (a year), retries 0 to 10",
+            where="timeout_s",
+        )
+    cells = known or jobs
+    factors = list(cells[0].inputs) if cells else ["content", "style"]
     batch = settings.mode == "batch"
     folders = [f"{factor}_dir" for factor in factors]
     single = [] if batch else [*factors, "out", "manner"]
@@ -113,7 +119,7 @@ class _Runner:
     def __init__(self, settings: CommandMethod, argv: list[str], cwd: Path) -> None:
         self.settings, self._argv, self._cwd = settings, argv, cwd
 
-    def run(self, words: Mapping[str, str], log: Path) -> Ran:
+    def run(self, words: Mapping[str, str]) -> Ran:
         """One run of the command."""
         return run_program(
             self._argv,
@@ -121,7 +127,6 @@ class _Runner:
             cwd=self._cwd,
             env=self.settings.env,
             timeout_s=self.settings.timeout_s,
-            log=log,
         )
 
     def facts(self, ran: Ran, tries: int, log: str) -> dict[str, object]:
@@ -154,7 +159,7 @@ def _pair(runner: _Runner, job: Job) -> Outcome:
         with tempfile.TemporaryDirectory(prefix="paragone-", ignore_cleanup_errors=True) as made:
             stage = Path(made)
             words = _staged_pair(job, stage)
-            ran = runner.run(words, stage / "log.txt")
+            ran = runner.run(words)
             log = keep_log(ran.words, job.target.with_name(f"{job.target.stem}.log"))
             outcome = replace(
                 _given(ran, Path(words["out"])), seconds=ran.seconds, facts=runner.facts(ran, number, log)
@@ -184,7 +189,7 @@ def _given(ran: Ran, out: Path) -> Outcome:
         return Outcome(status="failed", reason=ran.fault)
     file = out
     if not out.is_file():
-        there, _ = pictures_in(out.parent)
+        there = _there(out.parent)
         if len(there) != 1:
             found = f"{len(there)} pictures beside it" if there else "nothing"
             return Outcome(status="failed", reason=f"the program ended well but wrote no {{out}}; there is {found}")
@@ -192,9 +197,21 @@ def _given(ran: Ran, out: Path) -> Outcome:
     return _picture(file, out.parent)
 
 
+def _there(place: Path) -> list[str]:
+    """The pictures in a folder; none where the program took the folder away."""
+    try:
+        return pictures_in(place)[0]
+    except BadInput:
+        return []
+
+
 def _picture(file: Path, place: Path) -> Outcome:
     """A picture that a program wrote, decoded once to be sure that it is whole."""
-    if not file.resolve().is_relative_to(place.resolve()):
+    try:
+        inside = file.resolve().is_relative_to(place.resolve())
+    except (OSError, RuntimeError):  # links that go round in a circle
+        return Outcome(status="invalid", reason=f"'{file.name}' is a link that leads nowhere")
+    if not inside:
         return Outcome(status="invalid", reason=f"'{file.name}' is a link to a file elsewhere")
     try:
         raw = read_bytes(file)
@@ -237,7 +254,7 @@ def _batch(runner: _Runner, jobs: Sequence[Job], seed: int, number: int) -> Iter
     with tempfile.TemporaryDirectory(prefix="paragone-", ignore_cleanup_errors=True) as made:
         stage = Path(made)
         named, words = _staged_batch(jobs, stage, equal_names=runner.settings.staged == "equal-names")
-        ran = runner.run(words | {"seed": str(seed)}, stage / "log.txt")
+        ran = runner.run(words | {"seed": str(seed)})
         log = keep_log(ran.words, jobs[0].target.with_name("batch.log"))
         facts = runner.facts(ran, number, log) | {"seed": seed, "batch": len(jobs)}
         each = ran.seconds / len(jobs)
@@ -278,7 +295,7 @@ def _collected(
     """What a batch left for each cell; a run that ended badly may still have made some."""
     why = ran.fault or "the program ended well but wrote no picture for this cell"
     if settings.staged == "equal-names":
-        there, _ = pictures_in(out)
+        there = _there(out)
         stems: dict[str, list[str]] = {}
         for path in there:
             stems.setdefault(Path(path).stem, []).append(path)
@@ -306,7 +323,7 @@ def _collected(
             )
         )
     except BadInput:
-        there, _ = pictures_in(out)
+        there = _there(out)
         what = f"; what it wrote is not named by layout {settings.collect}, for example '{there[0]}'" if there else ""
         for job, _ in named:
             yield job, Outcome(status="failed", reason=why + what)

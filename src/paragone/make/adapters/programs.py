@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +22,8 @@ __all__ = ["Ran", "keep_log", "placeholders", "program", "run_program"]
 
 _PLACEHOLDER = re.compile(r"\{(\{[a-z][a-z0-9_]*\})\}|\{([a-z][a-z0-9_]*)\}")  # {{word}} stands for {word} itself
 _GRACE = 3.0  # seconds between asking a program to end and ending it
-_LOG = 1 << 20  # bytes of a program's words that are kept
+_HEAD, _TAIL = 1 << 18, 3 << 18  # bytes of a program's first and last words that are kept, 1 MiB together
+_LINGER = 2.0  # seconds that words are waited for after a program's end, where something that it left still speaks
 _SECRET = 6  # shortest value of `env` that is struck out of logs; our choice: '0' and 'true' are no secrets
 
 
@@ -32,7 +35,7 @@ class Ran:
     """Exit status, negative for a signal; None where its time was over."""
     seconds: float
     words: str
-    """The end of what it wrote, with the values of `env` struck out."""
+    """What it wrote, with the values of `env` struck out; of more than 1 MiB the beginning and the end."""
 
     @property
     def fault(self) -> str:
@@ -57,10 +60,12 @@ def placeholders(argv: Sequence[str], known: Sequence[str]) -> set[str]:
         known: names that may stand in braces.
 
     Raises:
-        BadConfig: argv is empty, or holds a placeholder that is not known.
+        BadConfig: argv is empty, or holds a placeholder that is not known or a NUL.
     """
     if not argv or not argv[0]:
         raise BadConfig("argv is empty; give the program and its arguments as a list", where="argv")
+    if any("\0" in word for word in argv):
+        raise BadConfig("argv holds a NUL character, which no program can be given", where="argv")
     used = {name for word in argv for _, name in _PLACEHOLDER.findall(word) if name}
     for name in sorted(used - set(known)):
         raise BadConfig(
@@ -80,8 +85,15 @@ def program(argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> str:
         env: variables added to this process's; PATH among them is looked through.
 
     Raises:
+        BadConfig: a variable that cannot be.
         NotFound: there is none, or no such folder to run it in.
     """
+    for variable, value in env.items():
+        if not variable or "=" in variable or "\0" in variable + value:
+            raise BadConfig(
+                f"env: {variable!r} cannot be set; a name is not empty and holds no '=', and nothing holds a NUL",
+                where="env",
+            )
     if not cwd.is_dir():
         raise NotFound.path(cwd, "folder to run the program in")
     name = argv[0]
@@ -93,7 +105,7 @@ def program(argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> str:
 
 
 def run_program(
-    argv: Sequence[str], *, words: Mapping[str, str], cwd: Path, env: Mapping[str, str], timeout_s: float, log: Path
+    argv: Sequence[str], *, words: Mapping[str, str], cwd: Path, env: Mapping[str, str], timeout_s: float
 ) -> Ran:
     """Run a command with its placeholders filled, and wait for its end.
 
@@ -103,7 +115,6 @@ def run_program(
         cwd: where it runs.
         env: variables added to this process's.
         timeout_s: seconds after which it, and all that it started in its process group, is ended.
-        log: file that its output and error streams are written to.
 
     Returns:
         How it ended.
@@ -111,27 +122,78 @@ def run_program(
     filled = [_PLACEHOLDER.sub(lambda found: found.group(1) or words[found.group(2)], word) for word in argv]
     began = time.monotonic()
     code: int | None = None
-    with log.open("ab") as stream:
-        try:
-            running = subprocess.Popen(
-                filled,
-                cwd=cwd,
-                env={**os.environ, **env},
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except OSError as error:
-            stream.write(f"cannot be started: {error.strerror or error}\n".encode())
-            return Ran(code=127, seconds=0.0, words=f"cannot be started: {error.strerror or error}")
+    try:
+        running = subprocess.Popen(
+            filled,
+            cwd=cwd,
+            env={**os.environ, **env},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:  # a NUL in a card's words, for example
+        why = error.strerror if isinstance(error, OSError) else None
+        return Ran(code=127, seconds=0.0, words=f"cannot be started: {why or error}")
+    assert running.stdout is not None
+    with running.stdout, _Words(running.stdout.fileno()) as words_kept:
         try:
             code = running.wait(timeout_s)
         except subprocess.TimeoutExpired:
             pass
         finally:
             _end(running)
-    return Ran(code=code, seconds=time.monotonic() - began, words=_tail(log, env))
+    return Ran(code=code, seconds=time.monotonic() - began, words=_without(words_kept.text, env))
+
+
+class _Words:
+    """Reads what a program says as fast as it speaks, and keeps the beginning and the end."""
+
+    def __init__(self, stream: int) -> None:
+        self._stream, self._head, self._tail, self._left_out = stream, bytearray(), bytearray(), 0
+        self._over = threading.Event()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def __enter__(self) -> _Words:
+        self._reader.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._reader.join()
+
+    def _read(self) -> None:
+        ready = select.poll()
+        ready.register(self._stream, select.POLLIN | select.POLLHUP)
+        last: float | None = None
+        while last is None or time.monotonic() < last:
+            if self._over.is_set() and last is None:
+                last = time.monotonic() + _LINGER
+            if not ready.poll(50):  # milliseconds
+                if last is not None:
+                    return
+                continue
+            piece = os.read(self._stream, 1 << 16)
+            if not piece:
+                return
+            room = _HEAD - len(self._head)
+            self._head += piece[:room]
+            self._tail += piece[room:]
+            if len(self._tail) > 2 * _TAIL:
+                self._left_out += len(self._tail) - _TAIL
+                del self._tail[:-_TAIL]
+
+    @property
+    def text(self) -> str:
+        head, tail, left_out = bytes(self._head), bytes(self._tail), self._left_out
+        if len(tail) > _TAIL:
+            left_out += len(tail) - _TAIL
+            tail = tail[-_TAIL:]
+        if left_out:  # whole lines, so that no half of a secret escapes from being struck out
+            first, last = head.rfind(b"\n") + 1 or len(head), tail.find(b"\n") + 1
+            left_out += len(head) - first + last
+            head, tail = head[:first] + f"[{left_out} bytes left out]\n".encode(), tail[last:]
+        return (head + tail).decode("utf-8", "replace")
 
 
 def _end(running: subprocess.Popen[bytes]) -> None:
@@ -146,11 +208,7 @@ def _end(running: subprocess.Popen[bytes]) -> None:
     running.wait()
 
 
-def _tail(log: Path, env: Mapping[str, str]) -> str:
-    with log.open("rb") as stream:
-        stream.seek(0, os.SEEK_END)
-        stream.seek(max(0, stream.tell() - _LOG))
-        text = stream.read().decode("utf-8", "replace")
+def _without(text: str, env: Mapping[str, str]) -> str:
     for value in sorted(env.values(), key=len, reverse=True):
         if len(value) >= _SECRET:
             text = text.replace(value, "[env]")
