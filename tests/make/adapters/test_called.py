@@ -268,3 +268,13 @@ def test_the_search_path_is_as_it_was(tmp_path: Path, jobs_of: Jobs, module: Mod
     name = module("def f(content, style, *, seed):\n    return style\n")
     _call(f"{name}:f", jobs_of(), tmp_path)
     assert sys.path == before
+
+
+def test_a_damaged_file_whose_name_is_no_text_still_has_a_record(tmp_path: Path, jobs_of: Jobs, module: Module) -> None:
+    name = module("def f(content, style, *, seed):\n    return 'odd\\udcff.png'\n")
+    try:
+        (tmp_path / "odd\udcff.png").write_bytes(b"no picture")
+    except OSError:
+        pytest.skip("the disk takes no such name")
+    jobs = jobs_of()
+    assert land(jobs[0], _one(f"{name}:f", jobs, tmp_path))["status"] == "invalid"

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from ...errors import BadConfig, BadImage, BadInput, MissingExtra, ParagoneError, UnknownName
-from ...images import MAX_PIXELS, Picture, as_picture, decode_image, read_image
+from ...images import MAX_PIXELS, Picture, as_picture, decode_image, read_bytes, read_image
 from ...parallel import track
 from ...settings import held_to_types
 from ..cells import Job, Outcome
@@ -263,7 +263,10 @@ def _result(result: Any, item: str, folder: Path) -> Outcome:
             there = False
         name = _told(result)
         shown = name if len(name) <= 200 else f"{name[:197]}..."
-        return Outcome(picture=path) if there else Outcome(status="failed", reason=f"it gave no file '{shown}'")
+        if not there:
+            return Outcome(status="failed", reason=f"it gave no file '{shown}'")
+        # a name that no record can hold must not come into a message
+        return Outcome(picture=path if _told(path) == str(path) else read_bytes(path))
     if isinstance(result, bytes):
         return Outcome(picture=result)
     try:
