@@ -298,3 +298,11 @@ def test_an_answers_address_that_is_none_is_a_reason(url: str) -> None:
         reason = asked.get(url).reason
     assert "the answer names" in reason
     assert reason.encode()
+
+
+def test_a_proxy_that_cannot_be_is_told_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv("HTTPS_PROXY", "gopher://user:hunter2@proxy:1")
+    with pytest.raises(BadConfig, match="the proxy that the environment names cannot be used") as caught:
+        Remote("https://example.com")
+    assert "hunter2" not in caught.value.message

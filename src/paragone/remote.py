@@ -189,11 +189,17 @@ class Remote:
         self._pause = pause or self._stopped.wait
         self.budget = budget or Budget()
         self._random = random.Random(seed)
-        self._client = httpx.Client(
-            timeout=httpx.Timeout(timeout_s, connect=min(30.0, timeout_s)),
-            limits=httpx.Limits(max_keepalive_connections=0),  # every try has a connection of its own, which can be cut
-            follow_redirects=False,
-        )
+        try:
+            self._client = httpx.Client(
+                timeout=httpx.Timeout(timeout_s, connect=min(30.0, timeout_s)),
+                limits=httpx.Limits(max_keepalive_connections=0),  # a connection for every try, so that it can be cut
+                follow_redirects=False,
+            )
+        except (httpx.InvalidURL, ValueError, ImportError) as error:  # may quote a password
+            raise BadConfig(
+                "the proxy that the environment names cannot be used; correct or unset HTTP_PROXY, HTTPS_PROXY, ALL_PROXY",
+                where="base_url",
+            ) from error
 
     def __enter__(self) -> Self:
         """Return itself."""

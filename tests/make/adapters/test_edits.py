@@ -277,6 +277,14 @@ def test_a_strange_answer_ends_in_a_record_of_its_cell_without_the_key(said: Sai
         assert form not in text
 
 
+def test_a_reference_that_is_gone_fails_its_cell_unasked(jobs_of: Jobs) -> None:
+    jobs = jobs_of()
+    jobs[0].inputs["style"].unlink()
+    outcome, requests = _one(jobs, good())
+    assert (outcome.status, requests) == ("failed", [])
+    assert outcome.reason.startswith("no picture")
+
+
 KILLED = """
 import sys
 from pathlib import Path

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 import msgspec
 from PIL import Image
 
-from ...errors import BadConfig, BadImage
+from ...errors import BadConfig, BadImage, BadInput
 from ...images import decode_image, read_bytes
 from ...parallel import track
 from ...provenance import digest
@@ -225,7 +225,7 @@ def _one(settings: HttpMethod, job: Job, remote: Remote, before: float) -> tuple
     """The outcome of one cell, and why no other need be asked, where that is so."""
     try:
         fields, files, asked = _request(settings, job)
-    except BadImage as error:
+    except BadInput as error:
         return Outcome(status="failed", reason=error.message, facts=_kept(before)), ""
     answer = remote.post("images/edits", fields=fields, files=files, price=settings.price_per_request)
     facts: dict[str, Any] = {
