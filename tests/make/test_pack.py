@@ -427,6 +427,15 @@ def _croissant(folder: Path, part: int = 0, **wrong: object) -> None:
     (folder / "croissant.json").write_text(json.dumps(made), encoding="utf-8")
 
 
+def _swapped(path: Path, target: Path | None) -> None:
+    """A link to the target in place of a file; None: a folder."""
+    path.unlink()
+    if target is None:
+        path.mkdir()
+    else:
+        path.symlink_to(target)
+
+
 def _first(folder: Path) -> Path:
     return sorted((folder / "data/test/images").glob("*.png"))[0]
 
@@ -455,6 +464,12 @@ def _first(folder: Path) -> Path:
         (lambda folder: _croissant(folder, recordSet=[{"field": ["x"]}]), "'field' of 'NoneType' is no list of fields"),
         (lambda folder: _croissant(folder, recordSet=[{"field": [{"source": "x"}]}]), "which is not listed"),
         (lambda folder: (folder / "licences.csv").write_text("name\na\n"), "licences.csv has no column 'file'"),
+        (
+            lambda folder: _swapped(folder / "items.csv", Path("/dev/zero")),
+            "items.csv is a symbolic link that leads out",
+        ),
+        (lambda folder: _swapped(folder / "items.csv", None), "'items.csv' is no ordinary file"),
+        (lambda folder: (folder / "benchmark.toml").write_text("a = " + "[" * 50_000), "benchmark.toml"),
         (lambda folder: (folder / "items.parquet").write_bytes(b"PAR1 no table PAR1"), "items.parquet cannot be read"),
         (
             lambda folder: (folder / "data/out.png").symlink_to(folder.parent / "bench/items.csv"),

@@ -25,6 +25,7 @@ from ..plan import Plan
 from ..provenance import changed_inputs
 from ..scores import Agreement, Scores
 from ..sources import SOURCES, Imported, import_source, recognise
+from ..sources.packed import packed_benchmark
 from ..study import read_answers
 from ..study.faults import unknown_shown
 from ..tables import read_table
@@ -145,7 +146,7 @@ def _free_file(path: Path, force: bool) -> None:
 def _free_for_pack(pack: Path, folder: Path, into: Path, force: bool) -> None:
     """Everything that comes out of a pack finds its place free; looked at before the first picture is taken out."""
     _free(folder, force)
-    held = Benchmark.read(pack)
+    held = packed_benchmark(pack)
     taken = [folder / name for name in ("votes.csv", "ratings.csv") if (pack / name).is_file()]
     taken += [folder / "scores" / f"{file_name(one.stem)}.csv" for one in sorted((pack / "scores").glob("*.csv"))]
     taken += [into / image for image in (*held.items["image"].drop_nulls(), *held.references["image"])]

@@ -16,7 +16,7 @@ import polars as pl
 from ..benchmark import Benchmark
 from ..errors import ParagoneError
 from ..provenance import digest
-from ..sources.packed import leads_out, pack_layout, packed_pictures
+from ..sources.packed import leads_out, pack_layout, packed_benchmark, packed_pictures
 from ..tables import read_table
 from .pack import MANIFEST, MANIFEST_LINE
 
@@ -86,13 +86,13 @@ def _link_faults(folder: Path) -> Iterator[str]:
 
 def _benchmark_faults(folder: Path, held: list[Benchmark]) -> Iterator[str]:
     """None, or the error; the benchmark is put into `held`."""
-    held.append(Benchmark.read(folder))
+    held.append(packed_benchmark(folder))
     yield from ()
 
 
 def _manifest_faults(folder: Path) -> Iterator[str]:
     path = folder / MANIFEST
-    if not path.is_file():
+    if not path.is_file() or leads_out(path, folder):
         yield f"{MANIFEST} is missing, so no file can be checked"
         return
     listed: dict[str, str] = {}
@@ -146,7 +146,7 @@ def _picture_faults(folder: Path, held: Benchmark) -> Iterator[str]:
 
 def _licence_faults(folder: Path, held: Benchmark) -> Iterator[str]:
     table = folder / "licences.csv"
-    if not table.is_file():
+    if not table.is_file() or leads_out(table, folder):
         return  # the manifest tells
     frame = read_table(table)
     if "file" not in frame.columns:
@@ -158,7 +158,7 @@ def _licence_faults(folder: Path, held: Benchmark) -> Iterator[str]:
 
 def _twin_faults(folder: Path, held: Benchmark) -> Iterator[str]:
     twin = folder / "items.parquet"
-    if twin.is_file() and not pl.read_parquet(twin, glob=False).equals(held.items):
+    if twin.is_file() and not leads_out(twin, folder) and not pl.read_parquet(twin, glob=False).equals(held.items):
         yield "items.parquet and items.csv differ"
 
 
@@ -169,6 +169,7 @@ def _row_faults(folder: Path, held: Benchmark, layout: str) -> Iterator[str]:
     expected = held.items.filter(pl.col("image").is_not_null()).drop("image")
     pattern = "*/metadata.parquet" if layout == "imagefolder" else "*.parquet"
     parts = [path for path in sorted((folder / "data").glob(pattern)) if not path.name.startswith("references-")]
+    parts = [path for path in parts if path.is_file() and not leads_out(path, folder)]
     rows = pl.concat([pl.read_parquet(path, columns=expected.columns, glob=False) for path in parts])
     if not rows.sort("item").equals(expected.sort("item")):
         known, has = set(expected["item"]), set(rows["item"])
@@ -178,7 +179,7 @@ def _row_faults(folder: Path, held: Benchmark, layout: str) -> Iterator[str]:
 
 def _croissant_faults(folder: Path) -> Iterator[str]:
     path = folder / "croissant.json"
-    if not path.is_file():
+    if not path.is_file() or leads_out(path, folder):
         return  # the manifest tells
     made: Any = json.loads(path.read_text(encoding="utf-8"))
     parts = made.get("distribution") if isinstance(made, dict) else None

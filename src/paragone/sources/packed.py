@@ -21,7 +21,7 @@ from ..scores import Scores
 from ..settings import Settings, read_settings
 from .records import Imported, Source
 
-__all__ = ["SOURCE", "leads_out", "pack_layout", "packed_pictures", "read_packed"]
+__all__ = ["SOURCE", "leads_out", "pack_layout", "packed_benchmark", "packed_pictures", "read_packed"]
 
 _NOTE = "pack.toml"
 _MOST_JSON = 16 << 20  # bytes of one row in a tar file; our choice
@@ -66,7 +66,32 @@ def pack_layout(folder: str | Path) -> str:
         raise NotFound.path(folder, "folder")
     if not (folder / _NOTE).is_file():
         raise NotFound(f"'{folder}' holds no {_NOTE}, so it is no pack", where=str(folder))
-    return read_settings(folder / _NOTE, _Note).layout
+    try:
+        return read_settings(folder / _NOTE, _Note).layout
+    except RecursionError as error:
+        raise BadConfig(f"{_NOTE} is nested too deep", where=str(folder / _NOTE)) from error
+
+
+def packed_benchmark(folder: str | Path) -> Benchmark:
+    """Return the benchmark whose tables lie in a pack, its pictures named as there; none is looked at.
+
+    Args:
+        folder: the pack.
+
+    Raises:
+        NotFound, BadConfig, BadTable: a table is missing or damaged.
+        BadInput: a table is no ordinary file, or a link that leads out of the pack.
+    """
+    folder = Path(folder)
+    for name in ("benchmark.toml", "items.csv", "references.csv"):
+        if os.path.lexists(folder / name):
+            _stays(folder / name, folder)
+            if (folder / name).exists() and not (folder / name).is_file():
+                raise BadInput(f"'{name}' is no ordinary file", where=str(folder / name))
+    try:
+        return Benchmark.read(folder)
+    except RecursionError as error:
+        raise BadConfig("benchmark.toml is nested too deep", where=str(folder / "benchmark.toml")) from error
 
 
 def read_packed(folder: str | Path, *, into: str | Path | None = None) -> Benchmark:
@@ -86,7 +111,7 @@ def read_packed(folder: str | Path, *, into: str | Path | None = None) -> Benchm
     """
     folder = Path(folder)
     layout = pack_layout(folder)
-    held = Benchmark.read(folder)
+    held = packed_benchmark(folder)
     if into is None:
         if layout != "imagefolder":
             raise BadConfig(
@@ -111,7 +136,7 @@ def packed_pictures(folder: str | Path) -> Iterator[tuple[str, bytes]]:
     """
     folder = Path(folder)
     layout = pack_layout(folder)
-    held = Benchmark.read(folder)
+    held = packed_benchmark(folder)
     wanted = _wanted(held)
     if layout == "imagefolder":
         for name in wanted:
@@ -123,6 +148,8 @@ def packed_pictures(folder: str | Path) -> Iterator[tuple[str, bytes]]:
     shown = {(factor, level): image for factor, level, image in held.references.select(_KEYS).iter_rows()}
     for path in sorted((folder / "data").glob("*.parquet" if layout == "parquet" else "*.tar")):
         _stays(path, folder)
+        if not path.is_file():
+            raise BadInput(f"'{path.name}' is no ordinary file", where=str(path))
         references = path.name.startswith("references-")
         rows = _table_rows(path, references) if layout == "parquet" else _tar_rows(path, references)
         for key, raw in rows:
@@ -266,12 +293,12 @@ def _read(path: str | Path, *, into: str | Path | None = None) -> Imported:
     layout = pack_layout(path)
     votes = Votes.read(path / "votes.csv") if (path / "votes.csv").is_file() else None
     ratings = Ratings.read(path / "ratings.csv") if (path / "ratings.csv").is_file() else None
-    scores = tuple(Scores.read(one) for one in sorted((path / "scores").glob("*.csv")))
+    scores = tuple(Scores.read(one) for one in sorted((path / "scores").glob("*.csv")) if one.is_file())
     return Imported(  # pictures last, when all else is known to be sound
         votes=votes,
         ratings=ratings,
         scores=scores,
-        benchmark=read_packed(path) if into is None else _taken_out(path, Benchmark.read(path), Path(into)),
+        benchmark=read_packed(path) if into is None else _taken_out(path, packed_benchmark(path), Path(into)),
         notes=(f"layout {layout}; licences.csv says what is known of the rights in each picture",),
     )
 
