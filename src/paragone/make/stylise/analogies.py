@@ -26,6 +26,7 @@ _AXES = 16  # principal axes of the features, of up to 129
 _SEARCHED = 12  # of them in the query, the largest
 _SLOPPY = 2.0  # a neighbour may be three times as far as the nearest; in fact the best of four is 2 % farther
 _OFFERED = 4  # neighbours that the query hands to the scan
+_SAME = 4e-3  # features this near are one point of the tree; so far is one grey level of 8 bits
 _LOT = (
     1e-3  # reach of one more axis, of random values: among equal sources it draws, and a tree of equals it keeps deep
 )
@@ -181,14 +182,22 @@ def _level_made(
 
 
 def _offered(own: Plane, wanted: Plane, allowed: NDArray[np.bool_], seed: int) -> NDArray[np.int32]:
-    """(n, k) allowed sources whose features are nearest to each pixel's; -1 where there are fewer."""
+    """(n, k) allowed sources whose features are nearest to each pixel's; -1 where there are fewer.
+
+    Sources that look the same are one point of the tree, for which a member is drawn: flat areas hold thousands of them,
+    and a tree of equal points takes minutes to search.
+    """
     free = np.flatnonzero(allowed)
-    rng = np.random.default_rng(seed)
-    lots = [_LOT * rng.random((n, 1), dtype=np.float32) for n in (len(free), len(wanted))]
-    tree = cKDTree(np.concatenate([own[free, :_SEARCHED], lots[0]], axis=1))
-    asked = np.concatenate([wanted[:, :_SEARCHED], lots[1]], axis=1)
-    found = tree.query(asked, k=np.arange(1, _OFFERED + 1), eps=_SLOPPY)[1]
-    return np.where(found < len(free), free[np.minimum(found, len(free) - 1)], -1).astype(np.int32)
+    features = own[free, :_SEARCHED]
+    _, first, group, n = np.unique(
+        np.round(features / _SAME).astype(np.int32), axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    members, begin = np.argsort(group.reshape(-1), kind="stable"), np.cumsum(n) - n
+    found = cKDTree(features[first]).query(wanted[:, :_SEARCHED], k=np.arange(1, _OFFERED + 1), eps=_SLOPPY)[1]
+    known = np.minimum(found, len(first) - 1)
+    lot = np.random.default_rng(seed).random(found.shape)
+    drawn = free[members[begin[known] + (lot * n[known]).astype(np.int64)]]
+    return np.where(found < len(first), drawn, -1).astype(np.int32)
 
 
 def _doubled(coarse: NDArray[np.int32], columns: int, level: _Level) -> NDArray[np.int32]:
