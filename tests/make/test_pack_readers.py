@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,9 @@ def test_webdataset_reads_every_sample(bench: Path, tmp_path: Path) -> None:
     pack(bench, tmp_path / "pack", Packing(layout="webdataset"))
     samples = list(webdataset.WebDataset(str(tmp_path / "pack/data/test-000000.tar"), shardshuffle=False))
     rows = sorted((json.loads(sample["json"]) for sample in samples), key=lambda row: row["item"])
-    assert [{name: row[name] for name in ("item", "method", "style", "note")} for row in rows] == expected(bench)
+    assert [{name: row[name] or None for name in ("item", "method", "style", "note")} for row in rows] == expected(
+        bench
+    )
     for sample in samples:
         item = json.loads(sample["json"])["item"]
         assert np.array_equal(np.round(decode_image(sample["png"]) * 255), original(bench, item))
@@ -112,6 +115,17 @@ def test_datasets_reads_the_tar_files_too(bench: Path, tmp_path: Path) -> None:
     pack(bench, tmp_path / "pack", Packing(layout="webdataset"))
     rows = [row["json"] for row in loaded(tmp_path / "pack", tmp_path / "cache")["test"]]
     assert sorted(row["item"] for row in rows) == [row["item"] for row in expected(bench)]
+
+
+@pytest.mark.parametrize("layout", ["imagefolder", "parquet", "webdataset"])
+def test_a_column_that_is_empty_at_first_is_read(bench: Path, tmp_path: Path, layout: str) -> None:
+    whole = Benchmark.read(bench)
+    late = [None] * (whole.items.height - 1) + [whole.items["item"][0]]
+    items = whole.items.with_columns(pl.Series("broken_of", late, dtype=pl.String))
+    pack(replace(whole, items=items), tmp_path / "pack", Packing(layout=layout))  # type: ignore[arg-type]
+    rows = loaded(tmp_path / "pack", tmp_path / "cache")["test"]
+    told = [(row["json"] if layout == "webdataset" else row)["broken_of"] or None for row in rows]
+    assert sorted(told, key=str) == sorted(late, key=str)
 
 
 @pytest.mark.parametrize("layout", ["imagefolder", "parquet", "webdataset"])

@@ -124,6 +124,7 @@ def pack(
                 "without": made.without,
                 "files": made.files,
                 "bytes": made.bytes,
+                "unlicensed": made.unlicensed,
             }
         )
     say(made.text, quiet=silent)

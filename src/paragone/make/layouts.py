@@ -88,6 +88,8 @@ def parquet(content: Content, folder: Path, shard_bytes: int) -> Laid:
 def webdataset(content: Content, folder: Path, shard_bytes: int) -> Laid:
     """Write `data/<split>-*.tar`, two members a sample: the picture and its row as JSON; references likewise.
 
+    What a row does not have is an empty text there: readers that take types from the first rows fail at null.
+
     Args:
         content: what is packed.
         folder: of the pack.
@@ -174,7 +176,8 @@ def _write_tars(name: str, rows: Rows, folder: Path, shard_bytes: int, key_of: C
             for picture, row in group:
                 key = key_of(picture)
                 _add(tar, f"{key}{picture.ending}", read_bytes(picture.source))
-                _add(tar, f"{key}.json", json.dumps(dict(row), ensure_ascii=False).encode())
+                told = {name: "" if value is None else value for name, value in row.items()}
+                _add(tar, f"{key}.json", json.dumps(told, ensure_ascii=False).encode())
 
 
 def _item_key(picture: PackedPicture) -> str:
