@@ -11,7 +11,7 @@ from scipy import ndimage
 from scipy.spatial import cKDTree
 from skimage.measure import find_contours
 
-from ....images import Picture, lab
+from ....images import Picture, lab, resize
 from ..analogies import fitted, repainted
 from ..analogy_scan import compiled_scan
 from ..palette import Palette, main_colours, srgb, tonal_index
@@ -26,6 +26,7 @@ _OVER = 3  # canvas pixels per picture pixel, so that dots are round
 _COLOURS = 5
 _STEP = 1 / 76  # distance between rows, in parts of the longer side
 _GROUND = 0.35  # brightness of the ground under the dots
+_HALVED = 320  # pixels; above, the ground is repainted at half its size
 
 
 class _Dots(NamedTuple):
@@ -52,12 +53,22 @@ def dotted(content: Picture, style: Picture, *, seed: int = 0) -> Picture:
     colours = lab(np.clip(flat, 0.0, 1.0).astype(np.float32))
     scaled = fitted(style, content.shape)
     wanted = sliced_transport(colours.reshape(-1, 3), lab(scaled).reshape(-1, 3), rounds=8, seed=seed)
-    ground = repainted(wanted.reshape(content.shape), scaled, seed=seed).astype(np.float64)
+    ground = _repainted(wanted.reshape(content.shape), scaled, seed).astype(np.float64)
     palette = main_colours(style, _COLOURS)
     field = _fields(lab(ground.astype(np.float32))[..., 0], colours[..., 0], palette, unit)
     step = max(4.0, _STEP * max(content.shape[:2]))
     dots = _dots(field, step)
     return _painted(_GROUND * ground, field, dots, palette, step, rng)
+
+
+def _repainted(wanted: Floats, style: Picture, seed: int) -> Picture:
+    """The picture in the style's pixels; a large one at half its size, since dots cover what that loses."""
+    height, width = wanted.shape[:2]
+    if max(height, width) <= _HALVED:
+        return repainted(wanted, style, seed=seed)
+    rows, columns = (max(16, side // 2) for side in style.shape[:2])
+    small = repainted(wanted[::2, ::2], resize(style, rows, columns, resizer="area"), seed=seed)
+    return resize(np.clip(small, 0.0, 1.0).astype(np.float32), height, width, resizer="pil-bicubic")
 
 
 def _fields(painted: Floats, light: Floats, palette: Palette, unit: float) -> NDArray[np.int64]:
