@@ -84,8 +84,8 @@ def test_a_broken_version_is_far_from_its_picture_and_follows_its_seed() -> None
 def test_what_cannot_be_made_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no shipped picture in contents 'dog'"):
         demo_benchmark(tmp_path, contents=["dog"], methods=["xdog"], checks=0)
-    with pytest.raises(UnknownName, match="no styliser 'gatys'"):
-        demo_benchmark(tmp_path, methods=["gatys"])
+    with pytest.raises(UnknownName, match="no styliser 'gatsy'; did you mean 'gatys'"):
+        demo_benchmark(tmp_path, methods=["gatsy"])
     with pytest.raises(BadConfig, match="at least one content"):
         demo_benchmark(tmp_path, contents=[])
     with pytest.raises(BadConfig, match="checks is 9; it must be 0 to 4"):
