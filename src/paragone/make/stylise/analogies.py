@@ -27,9 +27,7 @@ _SEARCHED = 12  # of them in the query, the largest
 _SLOPPY = 2.0  # a neighbour may be three times as far as the nearest; in fact the best of four is 2 % farther
 _OFFERED = 4  # neighbours that the query hands to the scan
 _SAME = 4e-3  # features this near are one point of the tree; so far is one grey level of 8 bits
-_LOT = (
-    1e-3  # reach of one more axis, of random values: among equal sources it draws, and a tree of equals it keeps deep
-)
+_LOT = 1e-3  # reach of one more axis, of random values, on the coarsest level: among equal sources it draws
 _SAMPLE = 4096  # pixels of each picture from which the axes are found
 _BLOCK = 16384  # pixels whose surroundings are held at once
 
