@@ -123,7 +123,7 @@ def _plain(title: str, module: str, catalog: str, column: str) -> Iterator[str]:
 def _tables() -> Iterator[str]:
     from paragone.benchmark import ITEMS, REFERENCES
     from paragone.judgements import RATINGS, VOTES
-    from paragone.make.cards import CARDS
+    from paragone.make.references.cards import CARDS
     from paragone.plan import PLAN
     from paragone.scores import AGREEMENT, SCORES
 
@@ -146,7 +146,7 @@ def _settings() -> Iterator[str]:
         "paragone.benchmark", "paragone.design.pages", "paragone.design.settings", "paragone.observers",
         "paragone.screen.settings", "paragone.make.making", "paragone.make.adapters.method", "paragone.make.adapters.folder",
         "paragone.make.adapters.command", "paragone.make.adapters.called", "paragone.make.adapters.edits",
-        "paragone.make.grammar", "paragone.make.generation", "paragone.make.packing",
+        "paragone.make.prompts.grammar", "paragone.make.prompts.generation", "paragone.make.packs.packing",
     )  # fmt: skip
     for module in rooms:
         importlib.import_module(module)

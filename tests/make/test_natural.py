@@ -16,7 +16,7 @@ from paragone.benchmark import Benchmark
 from paragone.errors import BadConfig, BadImage, TooFew
 from paragone.images import read_image, write_image
 from paragone.make.natural import ATTRIBUTES, CLAIMS, compare_natural
-from paragone.make.properties import at_side
+from paragone.make.references.properties import at_side
 from paragone.sources import import_source
 
 Shared = Callable[[str], Path]

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from paragone.images import write_image
-from paragone.make.cards import Cards
-from paragone.make.select import Selection, select
+from paragone.make.references.cards import Cards
+from paragone.make.references.select import Selection, select
 from paragone.report.selected import selection_page
 
 HOSTILE = "<b>波 & co"

@@ -16,8 +16,8 @@ from paragone.benchmark import Benchmark
 from paragone.errors import BadInput, BadTable, WouldOverwrite
 from paragone.images import MAX_BYTES, write_image
 from paragone.loop.build import import_into
-from paragone.make.pack import pack
-from paragone.make.packing import Packing
+from paragone.make.packs.pack import pack
+from paragone.make.packs.packing import Packing
 from paragone.sources.packed import read_packed
 
 

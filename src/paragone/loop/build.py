@@ -17,9 +17,9 @@ from ..errors import BadConfig, NotFound, ParagoneError, WouldOverwrite
 from ..images import read_image
 from ..judgements import Ratings, Votes
 from ..make import Coverage, coverage, new_benchmark, with_broken
-from ..make.cards import Cards
 from ..make.making import read_making
-from ..make.unpack import faults as pack_faults
+from ..make.packs.unpack import faults as pack_faults
+from ..make.references.cards import Cards
 from ..parallel import track
 from ..plan import Plan
 from ..provenance import changed_inputs

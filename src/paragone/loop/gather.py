@@ -12,7 +12,7 @@ from ..benchmark import Benchmark
 from ..design import read_study
 from ..errors import NotFound
 from ..judgements import Ratings, Votes
-from ..make.cards import Cards, sentence
+from ..make.references.cards import Cards, sentence
 from ..provenance import changed_inputs
 from ..report import Material, Shown, answers_of
 from ..scores import Agreement, Scores

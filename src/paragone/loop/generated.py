@@ -10,13 +10,13 @@ import msgspec
 import polars as pl
 
 from ..errors import BadConfig, BadTable, WouldOverwrite
-from ..make.generate import Generated, generate
-from ..make.generation import jobs_of
-from ..make.grammar import prompts_of
 from ..make.making import Making
-from ..make.pack import Packed, pack
-from ..make.packing import Packing
-from ..make.unpack import faults
+from ..make.packs.pack import Packed, pack
+from ..make.packs.packing import Packing
+from ..make.packs.unpack import faults
+from ..make.prompts.generate import Generated, generate
+from ..make.prompts.generation import jobs_of
+from ..make.prompts.grammar import prompts_of
 from ..tables import read_table
 from .made import drawn, making_of
 

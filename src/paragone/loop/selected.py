@@ -8,11 +8,11 @@ from pathlib import Path
 import polars as pl
 
 from ..errors import BadConfig, BadInput, UnknownName
-from ..make.cards import Cards
 from ..make.making import Making, reference_folder
-from ..make.nprgeneral import cards_of, recognised
-from ..make.pool import named_pictures
-from ..make.select import Selection, select
+from ..make.references.cards import Cards
+from ..make.references.nprgeneral import cards_of, recognised
+from ..make.references.pool import named_pictures
+from ..make.references.select import Selection, select
 from ..report.selected import selection_page
 from ..tables import read_table, write_table
 from .reading import named

@@ -18,13 +18,13 @@ from ..errors import BadConfig, UnknownName
 from ..provenance import digest
 from ..tables import write_table
 from .adapters import FolderMethod, read_folder
-from .carded import cards_of, manners_of
-from .cards import Cards
 from .cells import Job, finished, record_of, seed_of
 from .demo import with_broken
 from .foretelling import foretold, spoken
 from .making import Making
-from .prepared import Prepared, prepare
+from .references.carded import cards_of, manners_of
+from .references.cards import Cards
+from .references.prepared import Prepared, prepare
 from .running import AnyMethod, own_files, possible, run
 
 __all__ = ["TRIED_AGAIN", "Built", "build", "jobs_of", "work_in"]

@@ -20,8 +20,8 @@ from ..images import Picture, read_image, write_image
 from ..parallel import spread
 from ..settings import read_toml, write_toml
 from ..tables import whole_file
-from .cards import Cards, completed, shipped_cards
 from .new import new_benchmark
+from .references.cards import Cards, completed, shipped_cards
 from .stylise import STYLISERS, stylise
 
 __all__ = ["broken_version", "demo_benchmark", "demo_pictures", "with_broken"]

@@ -13,9 +13,9 @@ import msgspec
 from ..errors import BadConfig, NotFound
 from ..settings import Settings, read_settings
 from .adapters import CommandMethod, FolderMethod, HttpMethod, Method, PythonMethod
-from .generation import Generation
-from .grammar import Grammar
-from .packing import Packing
+from .packs.packing import Packing
+from .prompts.generation import Generation
+from .prompts.grammar import Grammar
 from .stylise import STYLISERS, checked_options
 
 __all__ = ["Choice", "Making", "ReferenceSet", "StyliserMethod", "read_making", "reference_folder"]

@@ -24,8 +24,8 @@ from ..metric import Metric
 from ..metrics.attributes import BLUR, COLOURFULNESS, CONTRAST, LIGHT, SI
 from ..parallel import spread
 from .photographs import listed_pictures
-from .pool import longer_side
-from .properties import at_side
+from .references.pool import longer_side
+from .references.properties import at_side
 from .samples import two_samples
 
 __all__ = ["ATTRIBUTES", "CLAIMS", "Claim", "NaturalComparison", "compare_natural"]

@@ -1,0 +1,1 @@
+"""A benchmark as a data set for others: layouts, checksums, Croissant metadata, the card, and the way back."""
