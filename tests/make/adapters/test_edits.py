@@ -14,17 +14,17 @@ import pytest
 
 from make.adapters.adapter_world import Jobs
 from make.adapters.stub_service import Said, good, picture_bytes, refusal, serving
-from paragone import remote as remote_module
 from paragone.errors import BadConfig
 from paragone.make.adapters import HttpMethod, http_outcomes
 from paragone.make.cells import Job, Outcome, land, record_of
+from paragone.remote import patience
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.setenv("STUB_KEY", "sk-very-secret")
-    monkeypatch.setattr(remote_module, "_FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(patience, "_FIRST_PAUSE", 0.001)
 
 
 def _method(url: str, **more: object) -> HttpMethod:
