@@ -177,9 +177,27 @@ def test_ready_results_of_a_folder_join_and_each_missing_one_says_why(cli: Cli, 
     (folder / "theirs" / "holiday.png").write_bytes(b"")
     said = cli("stylise", folder)
     assert "files that are no cell: holiday.png" in said.err
+    assert "other   .X  S." in said.err  # styles s1 and s2, in each a sign for c1 and one for c2
+    assert "complete: reinhard, brush" in said.err
+    assert "10 ok, 1 invalid, 1 wrong size of 12 cells (3 methods x 2 content x 2 style); 1 file of no cell" in (
+        said.err
+    )
     assert "cells.csv: 1 of 12 cells are wrong_size" in cli("check", folder).err
     document = json.loads(cli("stylise", folder, "--json").out)
     assert "other/c2/s2" not in {cell["item"] for cell in document["cells"]}
+    assert document["extra"] == {"other": ["holiday.png"]}
+
+
+def test_a_dry_run_says_what_a_folder_holds_before_anything_is_made(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", READY)
+    for name in ("c1_stylized_s1.png", "c2_stylized_s1.png", "c2_stylized_s1.jpg", "holiday.png"):
+        write_image(drawn(1), folder / "theirs" / "first.png").rename(folder / "theirs" / name)
+    said = cli("stylise", folder, "--dry-run")
+    assert said.code == 0, said.err
+    assert "other   .2  --" in said.out
+    assert "1 ok, 2 missing, 1 duplicate of 4 cells (1 methods x 2 content x 2 style); 1 file of no cell" in said.out
+    assert "other: 1 with several files: c2/s1 (c2_stylized_s1.jpg and c2_stylized_s1.png)" in said.out
+    assert not (folder / "results").exists()
 
 
 def test_ready_results_are_never_read_from_where_results_are_written(cli: Cli, tmp_path: Path) -> None:

@@ -5,29 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from paragone.benchmark import Benchmark
 from paragone.errors import BadConfig, BadInput, NotFound, UnknownName
-from paragone.make import coverage, new_benchmark, survey
+from paragone.make import new_benchmark, survey
 
 Filled = Callable[..., Path]
 PATTERN = "{method}/{content}_stylized_{style}.png"
-
-
-@pytest.fixture
-def filled(tmp_path: Path) -> Filled:
-    """Makes a folder of empty files; names are all that is read."""
-
-    def fill(*names: str) -> Path:
-        for name in names:
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch()
-        return tmp_path
-
-    return fill
 
 
 def test_factors_are_read_out_of_the_names(filled: Filled) -> None:
@@ -142,37 +127,3 @@ def test_what_is_not_there_is_refused(filled: Filled, tmp_path: Path) -> None:
         new_benchmark("{method}/{content}.png", folder=tmp_path, references={"conent": "{conent}.png"})
     with pytest.raises(BadConfig, match=r"must hold the placeholder \{content\} and no other"):
         new_benchmark("{method}/{content}.png", folder=tmp_path, references={"content": "{method}.png"})
-
-
-def test_coverage_counts_cells_and_lists_what_is_missing(filled: Filled) -> None:
-    folder = filled("a/x_stylized_s.png", "a/y_stylized_s.png", "a/x_stylized_t.png", "b/x_stylized_s.png")
-    made = new_benchmark(PATTERN, folder=folder)
-    grid = coverage(made)
-    assert grid.frame.rows() == [("a", 2, 1), ("b", 1, 0)]
-    assert grid.missing == ["a/y/t", "b/x/t", "b/y/s", "b/y/t"]
-    assert grid.text.splitlines() == ["method  s  t", "a       2  1", "b       1  0", grid.text.splitlines()[-1]]
-    assert "missing 4 of 8: a/y/t, b/x/t, b/y/s, b/y/t" in grid.text
-    assert coverage(made, "content", "method").frame.rows() == [("x", 2, 1), ("y", 1, 0)]
-
-
-def test_coverage_of_one_factor_is_a_count(filled: Filled) -> None:
-    grid = coverage(new_benchmark("{method}.png", folder=filled("a.png", "b.png")))
-    assert grid.frame.rows() == [("a", 1), ("b", 1)]
-    assert "complete: 2 of 2" in grid.text
-
-
-def test_coverage_needs_a_known_factor(filled: Filled) -> None:
-    made = new_benchmark("{method}.png", folder=filled("a.png"))
-    with pytest.raises(UnknownName, match="no factor 'metod'; did you mean 'method'"):
-        coverage(made, "metod")
-    with pytest.raises(BadInput, match="has no factors"):
-        coverage(Benchmark(made.items.select("item", "image"), made.references))
-
-
-def test_a_grid_too_large_to_list_is_not_called_complete() -> None:
-    rows = [{"item": f"{k}", "image": None, "a": f"{k}", "b": f"{k}", "c": f"{k}"} for k in range(101)]
-    frame = pl.DataFrame(rows, schema_overrides={"image": pl.String})
-    references = pl.DataFrame(schema=dict.fromkeys(("factor", "level", "image"), pl.String))
-    grid = coverage(Benchmark(frame, references))
-    assert (grid.expected, grid.n_missing, grid.missing) == (101**3, 101**3 - 101, [])
-    assert "missing 1030200 of 1030301, too many combinations to list" in grid.text

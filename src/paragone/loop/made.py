@@ -142,6 +142,7 @@ def made_document(built: Built, written: Sequence[Path]) -> dict[str, Any]:
         "kept": built.kept,
         "counts": built.counts.to_dicts(),
         "cells": bad.select("item", "method", "status", "reason").to_dicts(),
+        "extra": {method: list(files) for method, files in built.grid.extra.items()},
         "written": [str(path) for path in written],
     }
 
@@ -151,7 +152,7 @@ def told_lines(built: Built) -> list[str]:
     sound = built.cells.filter(pl.col("status") == "ok").height
     broken = built.benchmark.items.height - sound
     more = f" and {broken} broken versions for checks" if broken else ""
-    lines = [f"{built.made} cells made, {built.kept} kept; {sound} results{more}"]
+    lines = [f"{built.made} cells made, {built.kept} kept; {sound} results{more}", *built.grid.text.splitlines()]
     bad = built.cells.filter(pl.col("status") != "ok")
     grouped = bad.group_by("method", "status", "reason", maintain_order=True).agg(pl.len(), pl.col("item").first())
     for method, status, reason, n, item in grouped.head(8).iter_rows():

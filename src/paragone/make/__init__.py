@@ -6,7 +6,8 @@ our own), `adapters/` (methods that live elsewhere), `prompts/` (pictures from w
 """
 
 from .demo import broken_version, demo_benchmark, demo_pictures, with_broken
-from .new import Coverage, Survey, coverage, new_benchmark, survey
+from .grid import Coverage, coverage
+from .new import Survey, new_benchmark, survey
 
 __all__ = [
     "Coverage",

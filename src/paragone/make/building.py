@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,11 @@ from ..benchmark import Benchmark
 from ..errors import BadConfig, UnknownName
 from ..provenance import digest
 from ..tables import write_table
-from .adapters import FolderMethod, read_folder
+from .adapters import FolderMethod, FolderReading, read_folder
 from .cells import Job, finished, record_of, seed_of
 from .demo import with_broken
 from .foretelling import foretold, spoken
+from .grid import CellGrid
 from .making import Making
 from .references.carded import cards_of, manners_of
 from .references.cards import Cards
@@ -46,12 +47,24 @@ class Built:
     """Cells that this run made, whatever became of them."""
     kept: int
     """Cells that were there already."""
+    readings: Mapping[str, FolderReading] = field(default_factory=dict)
+    """Method whose results lie ready -> what its folder holds."""
 
     @property
     def counts(self) -> pl.DataFrame:
         """One row per method, one column of counts per status that occurs."""
         counted = self.cells.group_by("method", "status", maintain_order=True).len()
         return counted.pivot(on="status", index="method", values="len").fill_null(0)
+
+    @property
+    def grid(self) -> CellGrid:
+        """Methods x references: what became of each cell, and which files of the folders are none."""
+        factors = tuple(self.cells.columns[2 : self.cells.columns.index("status")])
+        cells: dict[str, dict[tuple[str, ...], str]] = {}
+        for method, status, *levels in self.cells.select("method", "status", *factors).iter_rows():
+            twice = method in self.readings and tuple(levels) in self.readings[method].duplicates
+            cells.setdefault(method, {})[tuple(levels)] = "duplicate" if twice else status
+        return CellGrid(factors, cells, {name: list(read.unmatched) for name, read in self.readings.items()})
 
 
 def build(
@@ -100,12 +113,13 @@ def build(
     asked = [name for name in making.method if not methods or name in methods or name in remake]
     tried = TRIED_AGAIN + (("refused", "invalid", "wrong_size", "ambiguous") if again else ())
     made = kept = 0
+    readings: dict[str, FolderReading] = {}
     (folder / "results").mkdir(parents=True, exist_ok=True)
     (folder / "results" / _MARK).touch()
     try:
         for name in asked:
             method, work = making.method[name], work_of[name]
-            every = isinstance(method, FolderMethod) or name in remake
+            every = method.rereads or name in remake
             outstanding = [job for job in work if every or finished(job, again=tried) is None]
             kept += len(work) - len(outstanding)
             made += len(outstanding)
@@ -115,14 +129,16 @@ def build(
                         f"{name}: {len(outstanding)} of {len(work)} cells to make{_later(name, method, outstanding, beside)}"
                     )
                 run(name, method, outstanding, known=work, folder=beside, jobs=jobs, quiet=quiet)
-            if isinstance(method, FolderMethod) and say is not None:
-                for line in read_folder(method, work, folder=beside).text.splitlines():
-                    say(f"{name}: {line}")
+            if isinstance(method, FolderMethod):
+                readings[name] = read_folder(method, work, folder=beside)
+                if say is not None:
+                    for line in readings[name].text.splitlines():
+                        say(f"{name}: {line}")
     except KeyboardInterrupt:  # what is there is told and can be looked at, also when a person had enough
         _written(making, work_of, ready, cards, folder)
         raise
     benchmark, cells = _written(making, work_of, ready, cards, folder)
-    return Built(benchmark, cells, made, kept)
+    return Built(benchmark, cells, made, kept, readings)
 
 
 def work_in(
@@ -157,7 +173,7 @@ def work_in(
     work_of = {name: jobs_of(making, name, ready, folder, manners, beside) for name in making.method}
     for name, work in work_of.items():
         if not methods or name in methods:
-            possible(name, making.method[name], work, folder=folder, beside=beside)
+            possible(name, making.method[name], work, beside=beside)
     _own(folder)
     return work_of, ready, cards
 

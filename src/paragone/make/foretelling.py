@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,12 @@ import polars as pl
 
 from ..errors import ParagoneError
 from ..images import Picture, read_image, resize
+from .adapters import FolderMethod, FolderReading, read_folder
 from .cells import Job, finished, record_of
+from .grid import CellGrid
 from .making import Making, StyliserMethod
-from .running import AnyMethod, options_of
-from .stylise import STYLISERS, stylise
+from .running import AnyMethod, made_by, options_of
+from .stylise import STYLISERS
 
 __all__ = ["Forecast", "forecast", "foretold", "spoken"]
 
@@ -28,6 +30,9 @@ class Forecast:
 
     frame: pl.DataFrame
     """Columns method, kind, cells, done, seconds: CPU seconds a picture, null where nobody can tell."""
+    readings: Mapping[str, FolderReading] = field(default_factory=dict)
+    """Method whose results lie ready -> what its folder holds."""
+    factors: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -39,7 +44,15 @@ class Forecast:
             total += (took or 0.0) * left
             time_left = "" if took is None or not left else f", about {spoken(took * left)} of CPU time"
             lines.append(f"{row['method']} ({row['kind']}): {left} of {row['cells']} cells to make{time_left}")
-        return "\n".join([*lines, *([f"in all about {spoken(total)} of CPU time"] if total and len(lines) > 1 else [])])
+        if total and len(lines) > 1:
+            lines.append(f"in all about {spoken(total)} of CPU time")
+        for method, read in self.readings.items():
+            lines += [f"{method}: {line}" for line in read.text.splitlines()]
+        if self.readings:
+            cells = {method: read.statuses for method, read in self.readings.items()}
+            extra = {method: list(read.unmatched) for method, read in self.readings.items()}
+            lines += CellGrid(self.factors, cells, extra).text.splitlines()
+        return "\n".join(lines)
 
 
 def forecast(
@@ -54,8 +67,11 @@ def forecast(
         again: statuses that would be tried again.
     """
     rows = []
+    readings = {}
     for name, work in work_of.items():
         method = making.method[name]
+        if isinstance(method, FolderMethod) and work:
+            readings[name] = read_folder(method, work, folder=beside)
         done = [job for job in work if finished(job, again=again) is not None]
         left = [job for job in work if job not in done]
         rows.append(
@@ -68,7 +84,7 @@ def forecast(
             }
         )
     schema = {"method": pl.String, "kind": pl.String, "cells": pl.Int64, "done": pl.Int64, "seconds": pl.Float64}
-    return Forecast(pl.DataFrame(rows, schema=schema))
+    return Forecast(pl.DataFrame(rows, schema=schema), readings, tuple(making.reference))
 
 
 def foretold(name: str, method: AnyMethod, work: Sequence[Job], beside: Path) -> float | None:
@@ -115,7 +131,7 @@ def _tried(name: str, method: AnyMethod, left: Sequence[Job], beside: Path) -> f
         for side in (_FIRST, _TRIAL):
             small = _small(content, side)
             began = time.process_time()
-            stylise(small, _small(style, side), method.styliser or name, options=options)
+            made_by(method.styliser or name, small, _small(style, side), job=left[0], options=options)
             took = time.process_time() - began
     except ParagoneError:
         return None

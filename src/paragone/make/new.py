@@ -1,27 +1,26 @@
 """A benchmark out of a folder of pictures whose names follow a pattern.
 
 `{method}/{content}_stylized_{style}.png` reads three factors out of every path; `*` stands for anything that is no
-factor. A
-name that can be read in two ways is never guessed: levels known from reference pictures decide, or the file is listed.
+factor. A name that can be read in two ways is never guessed: levels known from reference pictures decide, or the file is
+listed.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
-from math import prod
 from pathlib import Path, PurePosixPath
 
 import polars as pl
 
 from ..benchmark import Benchmark
-from ..design.checks import BROKEN
 from ..errors import BadConfig, BadInput, NotFound, UnknownName
+from .grid import listed
+from .spelled import Part, every_reading
 
-__all__ = ["Coverage", "Survey", "coverage", "new_benchmark", "survey"]
+__all__ = ["Survey", "new_benchmark", "survey"]
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -54,46 +53,11 @@ class Survey:
             lines.append(f"{self.references.height} reference pictures")
         for factor, levels in self.missing_references.items():
             if levels:
-                lines.append(f"no {factor} picture for {_listed(levels)}")
+                lines.append(f"no {factor} picture for {listed(levels)}")
         if self.ambiguous:
-            lines.append(f"{len(self.ambiguous)} can be read in several ways: {_listed(list(self.ambiguous))}")
+            lines.append(f"{len(self.ambiguous)} can be read in several ways: {listed(list(self.ambiguous))}")
         if self.unmatched:
-            lines.append(f"{len(self.unmatched)} other pictures: {_listed(self.unmatched)}")
-        return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How many pictures there are for each cell of two factors, and which combinations of all factors lack one."""
-
-    frame: pl.DataFrame
-    """One row per level of the first factor; first column its levels, then one column of counts per level of the
-    second."""
-    missing: list[str]
-    """Ids (levels joined by '/') of the combinations of all factors that no item has; empty, too, where there are more
-    than a million combinations."""
-    expected: int
-    """Number of combinations of all factors."""
-    n_missing: int
-    """Combinations that no item has, listed or not."""
-
-    @property
-    def text(self) -> str:
-        """The grid, and what is missing, as plain text."""
-        names, rows = self.frame.columns, self.frame.rows()
-        widths = [max(len(str(row[k])) for row in [names, *rows]) for k in range(len(names))]
-        lines = [
-            "  ".join(
-                str(cell).ljust(width) if k == 0 else str(cell).rjust(width)
-                for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in [names, *rows]
-        ]
-        if self.n_missing:
-            named = f": {_listed(self.missing)}" if self.missing else ", too many combinations to list"
-            lines.append(f"missing {self.n_missing} of {self.expected}{named}")
-        else:
-            lines.append(f"complete: {self.expected} of {self.expected}")
+            lines.append(f"{len(self.unmatched)} other pictures: {listed(self.unmatched)}")
         return "\n".join(lines)
 
 
@@ -138,7 +102,7 @@ def new_benchmark(
             where=path,
         )
     if not seen.found:
-        others = f"; it holds {_listed(seen.unmatched)}" if seen.unmatched else "; it holds no picture"
+        others = f"; it holds {listed(seen.unmatched)}" if seen.unmatched else "; it holds no picture"
         raise BadInput(f"no picture in '{folder}' matches '{pattern}'{others}", where=pattern)
     rows: dict[str, dict[str, str]] = {}
     for path, levels in seen.found.items():
@@ -217,49 +181,9 @@ def survey(pattern: str, *, folder: str | Path = ".", references: Mapping[str, s
     )
 
 
-def coverage(benchmark: Benchmark, rows: str = "", columns: str = "") -> Coverage:
-    """Return how many items each cell of two factors has, and which combinations of all factors have none.
-
-    Args:
-        benchmark: the items; broken versions do not count.
-        rows, columns: factors; empty: the first and the last.
-
-    Raises:
-        BadInput: the benchmark has no factors.
-        UnknownName: no such factor.
-    """
-    factors = [factor for factor in benchmark.factors if factor != BROKEN]
-    if not factors:
-        raise BadInput("the benchmark has no factors, so there is no grid to fill", where="items")
-    rows, columns = rows or factors[0], columns or factors[-1]
-    for factor in (rows, columns):
-        if factor not in factors:
-            raise UnknownName.among(factor, factors, "factor")
-    items = benchmark.items
-    if BROKEN in benchmark.factors:
-        items = items.filter(pl.col(BROKEN).is_null())
-    levels = [items[factor].drop_nulls().unique().sort().to_list() for factor in factors]
-    expected = prod(map(len, levels))
-    have = set(items.select(factors).iter_rows())
-    missing = ["/".join(cell) for cell in product(*levels) if cell not in have] if expected <= 1_000_000 else []
-    counts = items.group_by(list(dict.fromkeys([rows, columns]))).len()
-    cell = {tuple(row[:-1]): row[-1] for row in counts.iter_rows()}
-    across = [""] if rows == columns else levels[factors.index(columns)]
-    grid = [
-        {rows: level, **{other or "items": cell.get((level, other) if other else (level,), 0) for other in across}}
-        for level in levels[factors.index(rows)]
-    ]
-    whole = {cell for cell in have if None not in cell}
-    return Coverage(pl.DataFrame(grid), missing, expected, expected - len(whole))
-
-
-def _listed(names: list[str], shown: int = 5) -> str:
-    return ", ".join(names[:shown]) + (f", and {len(names) - shown} more" if len(names) > shown else "")
-
-
-def _parts(pattern: str) -> list[tuple[str, str]]:
+def _parts(pattern: str) -> list[Part]:
     """The pattern as ('text', ...), ('factor', name) and ('any', '*'), in order."""
-    parts: list[tuple[str, str]] = []
+    parts: list[Part] = []
     pattern = unicodedata.normalize("NFC", pattern).removeprefix("./")
     for text in re.split(r"(\{[^{}]*\}|\*+)", pattern):
         if text.startswith("{") and text.endswith("}"):
@@ -292,31 +216,17 @@ def _parts(pattern: str) -> list[tuple[str, str]]:
     return parts
 
 
-def _readings(path: str, parts: list[tuple[str, str]]) -> list[dict[str, str]]:
+def _readings(path: str, parts: list[Part]) -> list[dict[str, str]]:
     """Every way of reading a path by the pattern; a placeholder holds at least one character and no '/'."""
     text = unicodedata.normalize("NFC", path)
-    readings: list[dict[str, str]] = []
 
-    def read(at: int, number: int, levels: dict[str, str]) -> None:
-        if number == len(parts):
-            if at == len(text) and levels not in readings:
-                readings.append(levels)
-            return
-        kind, value = parts[number]
-        if kind == "text":
-            if text.startswith(value, at):
-                read(at + len(value), number + 1, levels)
-            return
+    def ends(part: Part, at: int) -> Iterator[tuple[int, str | None]]:
         stop = text.find("/", at)
-        stop = len(text) if stop < 0 else stop
-        for end in range(at + (kind == "factor"), stop + 1):
-            if kind == "any":
-                read(end, number + 1, levels)
-            elif levels.get(value, text[at:end]) == text[at:end]:
-                read(end, number + 1, {**levels, value: text[at:end]})
+        named = part[0] == "factor"
+        for end in range(at + named, (len(text) if stop < 0 else stop) + 1):
+            yield end, text[at:end] if named else None
 
-    read(0, 0, {})
-    return readings
+    return every_reading(text, parts, ends)
 
 
 def _levels_shown(factor: str, pattern: str, pictures: list[str]) -> dict[str, str]:

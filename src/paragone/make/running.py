@@ -9,28 +9,27 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ..errors import BadConfig, MissingExtra, ParagoneError
-from ..images import read_image
+from ..errors import MissingExtra, ParagoneError
+from ..images import Picture, read_image
 from ..parallel import spread
-from .adapters import Adapter, CommandMethod, FolderMethod, PythonMethod, outcomes
+from .adapters import Adapter, CommandMethod, PythonMethod, outcomes
 from .cells import Job, Outcome, finished, land
 from .making import StyliserMethod
 from .stylise import STYLISERS, checked_options, stylise
 
-__all__ = ["AnyMethod", "options_of", "own_files", "possible", "run"]
+__all__ = ["AnyMethod", "made_by", "options_of", "own_files", "possible", "run"]
 
 AnyMethod: TypeAlias = StyliserMethod | Adapter
 """The record of any `[method.<name>]`."""
 
 
-def possible(name: str, method: AnyMethod, work: Sequence[Job], *, folder: Path, beside: Path) -> None:
+def possible(name: str, method: AnyMethod, work: Sequence[Job], *, beside: Path) -> None:
     """Check all of a method that can be checked before anything runs.
 
     Args:
         name: of the method.
         method: its settings.
         work: all its cells.
-        folder: the benchmark's.
         beside: where make.toml lies.
 
     Raises:
@@ -46,14 +45,6 @@ def possible(name: str, method: AnyMethod, work: Sequence[Job], *, folder: Path,
                 if "manner" in inspect.signature(chosen.run).parameters and "manner" not in method.options:
                     chosen.ready(manner=manner)
         return
-    if isinstance(method, FolderMethod) and (beside / method.root).resolve().is_relative_to(
-        (folder / "results").resolve()
-    ):
-        raise BadConfig(
-            f"method '{name}': root '{method.root}' lies in results/, where the checked pictures go; keep the originals "
-            "in a folder of their own",
-            where=f"method.{name}.root",
-        )
     outcomes(method, [], folder=beside, known=work)
 
 
@@ -115,7 +106,7 @@ def run(
         spread(piece, work, jobs=jobs, label=name, quiet=quiet)
         return
     for job, outcome in outcomes(method, work, folder=folder, known=known, quiet=quiet):
-        if not (isinstance(method, FolderMethod) and _same_file(job, outcome)):
+        if not (method.rereads and _same_file(job, outcome)):
             land(job, outcome, align=method.align)
 
 
@@ -127,22 +118,32 @@ def _same_file(job: Job, outcome: Outcome) -> bool:
     return outcome.status == "ok" and record["facts"].get("file_sha256") == outcome.facts.get("file_sha256")
 
 
+def made_by(styliser: str, content: Picture, style: Picture, *, job: Job, options: Mapping[str, Any]) -> Picture:
+    """Return what a styliser makes for a cell: with the cell's seed, and what the cards say where it has an option for it.
+
+    Args:
+        styliser: its name.
+        content, style: the cell's references, in any size.
+        job: the cell.
+        options: from `options_of`; they come before the cards.
+
+    Raises:
+        ParagoneError: as `stylise`.
+    """
+    known = inspect.signature(STYLISERS.get(styliser).run).parameters
+    hints = {name: value for name, value in job.hints.items() if name in known}
+    return stylise(content, style, styliser, seed=job.seed, options={**hints, **options})
+
+
 def _styled(job: Job, *, styliser: str, options: Mapping[str, Any], align: str) -> str:
     """Make one cell by a styliser and land it; its status."""
     began = time.process_time()
     try:
         content, style = read_image(job.inputs["content"]), read_image(job.inputs["style"])
-        given = {**_taken(styliser, job.hints), **options}
-        picture, status, reason = stylise(content, style, styliser, seed=job.seed, options=given), "ok", ""
+        picture, status, reason = made_by(styliser, content, style, job=job, options=options), "ok", ""
     except MissingExtra:
         raise
     except ParagoneError as error:
         picture, status, reason = None, "failed", error.message
     took = time.process_time() - began
     return str(land(job, Outcome(status=status, reason=reason, picture=picture, seconds=took), align=align)["status"])
-
-
-def _taken(styliser: str, hints: Mapping[str, str]) -> dict[str, str]:
-    """Those hints of the cards that the styliser has an option for."""
-    known = inspect.signature(STYLISERS.get(styliser).run).parameters
-    return {name: value for name, value in hints.items() if name in known}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 import numpy as np
@@ -17,12 +17,13 @@ from ...errors import BadConfig, BadImage, BadInput, NotFound, UnknownName
 from ...images import ENDINGS, Picture, read_image
 from ...provenance import digest
 from ..cells import Job, Outcome
+from ..grid import listed
 from .layouts import LAYOUTS, Layout
 from .manifest import read_manifest
 from .method import Method
 from .names import Known, known_names, plain
 from .reader import Reader
-from .reading import FolderReading, case_notes, gathered, listed, pictures_in, read_names
+from .reading import FolderReading, case_notes, gathered, pictures_in, read_names
 
 __all__ = ["FolderMethod", "LayoutRate", "detect_layout", "folder_outcomes", "read_folder"]
 
@@ -46,6 +47,8 @@ class FolderMethod(Method, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Upper and lower case count as the same."""
     part: Literal["", "whole", "right_third"] = ""
     """Which part of a file is the result; empty: as the layout says, else the whole."""
+
+    rereads: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,10 +161,12 @@ def folder_outcomes(
         quiet: has no effect; reading shows no bar.
 
     Raises:
+        BadConfig: root lies among the pictures that the cells become.
         BadInput: no file of the folder is any of the cells; says what was expected, what is there, and which layout
             would read it. Also as `read_folder`.
     """
     del quiet
+    _apart(settings, known or jobs, folder)
     if not jobs and not known:
         _layout_of(settings)
         if not (folder / settings.root).is_dir():
@@ -171,6 +176,17 @@ def folder_outcomes(
     if jobs and not read.found and not read.duplicates and not read.ambiguous:
         raise _nothing(read, known or jobs, settings)
     return _outcomes(read, settings, jobs)
+
+
+def _apart(settings: FolderMethod, jobs: Sequence[Job], folder: Path) -> None:
+    """Refuse a root among the results: pictures are replaced there."""
+    root = (folder / settings.root).resolve()
+    if any(root.is_relative_to(place.resolve()) for place in {job.target.parent.parent for job in jobs}):
+        raise BadConfig(
+            f"method '{jobs[0].method}': root '{settings.root}' lies in results/, where the checked pictures go; keep the "
+            "originals in a folder of their own",
+            where="root",
+        )
 
 
 def _outcomes(read: FolderReading, settings: FolderMethod, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:

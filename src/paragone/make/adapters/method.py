@@ -18,6 +18,8 @@ class Method(Settings, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
     """What is done with a picture of another size than the content: exact: nothing, its status is wrong_size; resize:
     both sides, which may stretch it; crop: the centre, then resized; pad: resized to fit, with grey borders."""
 
+    rereads: ClassVar[bool] = False
+    """Whether every run looks at all cells again, since what they are made of may have changed unseen."""
     idle: ClassVar[tuple[str, ...]] = ()
     """Keys on which no picture depends: patience, prices, logs."""
 

@@ -15,11 +15,9 @@ from pathlib import Path
 
 from ...errors import BadConfig, UnknownName
 from ..cells import Job
+from ..spelled import Part, every_reading
 
-__all__ = ["Known", "Part", "cut_at_dots", "known_names", "parts_of", "plain", "readings", "with_endings"]
-
-Part = tuple[str, str]
-"""('text', literal), ('factor', name), ('free', regular expression)."""
+__all__ = ["Known", "cut_at_dots", "known_names", "parts_of", "plain", "readings", "with_endings"]
 
 _FREE = {
     "n": r"\d+",
@@ -148,6 +146,9 @@ def parts_of(pattern: str, known: Known) -> list[Part]:
         pattern: text with `{factor}`, `{method}`, `{n}` (digits), `{word}` (letters) and `*` (anything but '/').
         known: the ids; its factors come before the free placeholders of the same name.
 
+    Returns:
+        ('text', literal), ('factor', name) and ('free', regular expression), in order.
+
     Raises:
         BadConfig: a brace without its partner, or a path that leaves the folder.
         UnknownName: a placeholder that is none of these.
@@ -187,36 +188,24 @@ def readings(text: str, parts: Sequence[Part], known: Known, *, padded: bool = F
         One mapping of factor (and 'method') to level for each different reading.
     """
     text = plain(text, fold_case=known.fold_case)
-    found: list[dict[str, str]] = []
 
-    def named(factor: str, at: int) -> dict[tuple[int, str], None]:
-        ends = {(at + len(name), level): None for name, level in known.names[factor] if text.startswith(name, at)}
+    def ends(part: Part, at: int) -> Iterable[tuple[int, str | None]]:
+        kind, value = part
+        if kind == "factor":
+            return named(value, at)
+        whole = re.compile(value, re.IGNORECASE)
+        return [(end, None) for end in range(at, len(text) + 1) if whole.fullmatch(text, at, end)]
+
+    def named(factor: str, at: int) -> dict[tuple[int, str | None], None]:
+        found: dict[tuple[int, str | None], None] = {
+            (at + len(name), level): None for name, level in known.names[factor] if text.startswith(name, at)
+        }
         digits = re.compile(r"\d+").match(text, at) if padded else None
         if digits:
             number = int(digits.group())
             for name, level in known.names[factor]:
                 if name.isdecimal() and int(name) == number:
-                    ends[digits.end(), level] = None
-        return ends
+                    found[digits.end(), level] = None
+        return found
 
-    def read(at: int, number: int, levels: dict[str, str]) -> None:
-        if number == len(parts):
-            if at == len(text) and levels not in found:
-                found.append(levels)
-            return
-        kind, value = parts[number]
-        if kind == "text":
-            if text.startswith(value, at):
-                read(at + len(value), number + 1, levels)
-        elif kind == "factor":
-            for end, level in named(value, at):
-                if levels.get(value, level) == level:
-                    read(end, number + 1, {**levels, value: level})
-        else:
-            whole = re.compile(value, re.IGNORECASE)
-            for end in range(at, len(text) + 1):
-                if whole.fullmatch(text, at, end):
-                    read(end, number + 1, levels)
-
-    read(0, 0, {})
-    return found
+    return every_reading(text, parts, ends)

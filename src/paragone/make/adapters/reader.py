@@ -8,9 +8,10 @@ from pathlib import Path, PurePosixPath
 
 from ...errors import BadConfig, UnknownName
 from ...images import ENDINGS
+from ..spelled import Part
 from .layouts import Layout
 from .likeness import Likeness
-from .names import Known, Part, cut_at_dots, parts_of, plain, readings, with_endings
+from .names import Known, cut_at_dots, parts_of, plain, readings, with_endings
 
 __all__ = ["Reader"]
 
