@@ -10,15 +10,15 @@ import numpy as np
 import polars as pl
 
 from . import charts, spreads
-from .blocks import Block, Cell, Head, Plate, Plates, Prose, Row, Section, Strip, Table, Terms, Tile
+from .blocks import Block, Cell, Head, Plate, Plates, Prose, Row, Section, Strip, Table
 from .digits import count, decimals_for, fixed, joined, with_interval
 from .index import slug
-from .leaf import leaf_path, thumbnails_of, write_leaf
+from .leaf import leaf_path, write_leaf
+from .listed import MOST_ROWS, Listed, Measured, how_section
 
 __all__ = ["Compared", "natural_page"]
 
 _BINS = (8, 32)
-_MOST_ROWS = 400
 _ENDS = 3  # pictures from either end of an attribute
 _SAID = {"supported": "supported", "contradicted": "contradicted", "open": "left open"}
 _NAMES = {"si": "SI", "light": "light", "contrast": "contrast", "colourfulness": "colourfulness", "blur": "blur"}
@@ -32,7 +32,7 @@ _HEADS = {
 }
 
 
-class Compared(Protocol):
+class Compared(Measured, Protocol):
     """What the page reads of a comparison; `make.natural` gives it."""
 
     @property
@@ -48,11 +48,6 @@ class Compared(Protocol):
     @property
     def claims(self) -> pl.DataFrame:
         """One row per claim and generator: claim, attribute, generator, verdict, value, low, high."""
-        ...
-
-    @property
-    def side(self) -> int:
-        """Longer side in pixels."""
         ...
 
     @property
@@ -80,11 +75,6 @@ class Compared(Protocol):
         """What was drawn again."""
         ...
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        ...
-
 
 def natural_page(comparison: Compared, path: str | Path, *, title: str = "Generated and natural pictures") -> Path:
     """Write a page with the distributions of five attributes, their differences, and the verdicts on the claims.
@@ -108,20 +98,19 @@ def natural_page(comparison: Compared, path: str | Path, *, title: str = "Genera
     pictures = comparison.pictures.with_columns(key=pl.concat_str([pl.col("origin"), pl.lit(": "), pl.col("picture")]))
     ends = _ends(pictures, [name for name in ("blur", "si") if name in attributes])
     first = [key for keys in ends.values() for key in keys]
-    order = list(dict.fromkeys([*first, *pictures["key"]]))[:_MOST_ROWS]
+    order = list(dict.fromkeys([*first, *pictures["key"]]))[:MOST_ROWS]
     images = dict(pictures.select("key", "image").iter_rows())
-    sources = thumbnails_of({key: Path(images[key]) for key in order})
-    ids = {key: f"p{place}" for place, key in enumerate(order)}
+    listed = Listed.of({key: Path(images[key]) for key in order})
     sections = [
         _answer(comparison, attributes),
         _panels(comparison, attributes, pictures, stem),
         _differences(comparison, attributes, stem),
         _per_generator(comparison, stem),
-        _examples(ends, pictures, sources, ids),
-        _everything(pictures, attributes, order, sources, ids, stem),
+        _examples(ends, pictures, listed),
+        _everything(pictures, attributes, listed, stem),
         _how(comparison),
     ]
-    return write_leaf(path, [part for part in sections if part.blocks], title=title, sources=sources)
+    return write_leaf(path, [part for part in sections if part.blocks], title=title, sources=listed.sources)
 
 
 def _answer(comparison: Compared, attributes: list[str]) -> Section:
@@ -305,44 +294,33 @@ def _ends(pictures: pl.DataFrame, attributes: list[str]) -> dict[str, list[str]]
     return found
 
 
-def _examples(
-    ends: Mapping[str, list[str]], pictures: pl.DataFrame, sources: Mapping[str, str], ids: Mapping[str, str]
-) -> Section:
+def _examples(ends: Mapping[str, list[str]], pictures: pl.DataFrame, listed: Listed) -> Section:
     blocks: list[Block] = []
     for heading, keys in ends.items():
         attribute, origin = heading.split("\0")
         values = dict(pictures.select("key", attribute).iter_rows())
         decimals = decimals_for([], list(values.values()))
         tiles = [
-            Tile(key, ids[key], f"{_NAMES[attribute]} {fixed(values[key], decimals)}", f"#{ids[key]}")
+            listed.tile(key, f"{_NAMES[attribute]} {fixed(values[key], decimals)}")
             for key in keys
-            if key in sources
+            if key in listed.sources
         ]
         if tiles:
             blocks.append(Strip(f"{origin.capitalize()}: least and most {_NAMES[attribute]}", tiles))
     return Section("examples", "What the numbers look like", blocks)
 
 
-def _everything(
-    pictures: pl.DataFrame,
-    attributes: list[str],
-    order: list[str],
-    sources: Mapping[str, str],
-    ids: Mapping[str, str],
-    stem: str,
-) -> Section:
+def _everything(pictures: pl.DataFrame, attributes: list[str], listed: Listed, stem: str) -> Section:
     held = {row["key"]: row for row in pictures.iter_rows(named=True)}
     decimals = {name: decimals_for([], pictures[name].to_list()) for name in attributes}
     rows = []
-    for key in order:
+    for key in listed.ids:
         row = held[key]
-        picture = ids[key] if key in sources else ""
-        cells = [Cell(key, picture=picture), Cell(row["generator"] or "")]
-        cells += [Cell(fixed(row[name], decimals[name]), sort=row[name]) for name in attributes]
-        rows.append(Row(cells, id="" if picture else ids[key]))
+        values = [Cell(fixed(row[name], decimals[name]), sort=row[name]) for name in attributes]
+        rows.append(listed.row(key, [Cell(row["generator"] or ""), *values]))
     heads = [Head("Picture", kind="text"), Head("Generator", kind="text")]
     heads += [Head(_NAMES.get(name, name)) for name in attributes]
-    caption = f"{count(len(order), 'picture')} of {pictures.height}"
+    caption = f"{count(len(rows), 'picture')} of {pictures.height}"
     table = Table(caption, heads, rows, csv=f"figures/{stem}-pictures.csv", frame=pictures.drop("key", "image"))
     return Section("pictures", "Every picture", [table])
 
@@ -368,5 +346,5 @@ def _how(comparison: Compared) -> Section:
         ("Wasserstein distance", "how far values must move, on average, to turn one distribution into the other"),
         ("distance from a Gaussian", "the same, from a Gaussian of equal mean and deviation, in deviations"),
     ]
-    blocks: list[Block] = [Prose(text), *(Prose(f"{note[0].upper()}{note[1:]}.") for note in comparison.notes)]
-    return Section("how", "How it was measured", [*blocks, Terms(entries)])
+    notes = [f"{note[0].upper()}{note[1:]}" for note in comparison.notes]
+    return how_section("How it was measured", text, notes, entries)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 import polars as pl
 
 from . import spreads
-from .blocks import Block, Cell, Head, Plate, Plates, Prose, Row, Section, Strip, Table, Terms, Tile
+from .blocks import Block, Cell, Head, Plate, Plates, Prose, Row, Section, Strip, Table
 from .digits import count, decimals_for, fixed, joined
 from .index import slug
-from .leaf import leaf_path, thumbnails_of, write_leaf
+from .leaf import leaf_path, write_leaf
+from .listed import MOST_ROWS, Listed, Measured, how_section
 from .svg import Spot
 
 __all__ = ["Selected", "selection_page"]
 
 _PAIRS = (("colourfulness", "busyness"), ("light", "contrast"), ("hue_spread", "edges"), ("gradient", "si"))
-_MOST_ROWS = 400
 _MOST_POINTS = 1500  # not picked, in a plot; more make the page heavy and hide each other
 _RULES = {
     "k-centre": "no picture of the pool is far from its nearest pick, so extremes are taken",
@@ -27,7 +27,7 @@ _RULES = {
 }
 
 
-class Selected(Protocol):
+class Selected(Measured, Protocol):
     """What the page reads of a selection; `make.select` gives it."""
 
     @property
@@ -71,18 +71,8 @@ class Selected(Protocol):
         ...
 
     @property
-    def side(self) -> int:
-        """Working size in pixels."""
-        ...
-
-    @property
     def radius(self) -> float:
         """Radius of the share within it."""
-        ...
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader must know."""
         ...
 
 
@@ -105,22 +95,20 @@ def selection_page(selection: Selected, path: str | Path, *, title: str = "") ->
     path = leaf_path(path, "selected.html")
     stem = slug(path.stem)
     ordered = selection.pool.sort("order", "picture", nulls_last=True)
-    sources = thumbnails_of({row["picture"]: selection.folder / row["image"] for row in ordered.iter_rows(named=True)})
-    ids = {name: f"p{place}" for place, name in enumerate(ordered["picture"])}
-    listed = ordered.head(_MOST_ROWS)
-    shown = frozenset(listed["picture"])
+    listed = Listed.of({row["picture"]: selection.folder / row["image"] for row in ordered.iter_rows(named=True)})
+    rows = ordered.head(MOST_ROWS)
     sections = [
-        _picks(selection, sources, ids),
+        _picks(selection, listed),
         _coverage(selection, stem),
-        _scatters(selection, sources, ids, shown, stem),
-        _everything(selection, listed, sources, ids, stem),
+        _scatters(selection, listed, frozenset(rows["picture"]), stem),
+        _everything(selection, rows, listed, stem),
         _how(selection),
     ]
     words = title or f"{count(selection.picked.height, selection.factor)} chosen from {selection.pool.height} pictures"
-    return write_leaf(path, sections, title=words, sources=sources)
+    return write_leaf(path, sections, title=words, sources=listed.sources)
 
 
-def _picks(selection: Selected, sources: Mapping[str, str], ids: Mapping[str, str]) -> Section:
+def _picks(selection: Selected, listed: Listed) -> Section:
     decimals = decimals_for([], selection.picked["gain"].to_list())
     tiles, plain = [], []
     for row in selection.picked.iter_rows(named=True):
@@ -129,8 +117,8 @@ def _picks(selection: Selected, sources: Mapping[str, str], ids: Mapping[str, st
             f"{row['order']}. {row['card'].removesuffix('.')}. Why: {row['why']}{gain}; "
             f"stands for {count(row['covers'], 'picture')}."
         )
-        if row["picture"] in sources:
-            tiles.append(Tile(row["picture"], ids[row["picture"]], text, f"#{ids[row['picture']]}"))
+        if row["picture"] in listed.sources:
+            tiles.append(listed.tile(row["picture"], text))
         else:
             plain.append(f"{row['picture']}: {text}")
     measures = {row["measure"]: row for row in selection.measures.iter_rows(named=True)}
@@ -264,17 +252,14 @@ def _counts(selection: Selected, stem: str) -> Table:
     return Table("Quotas and balance", heads, rows, csv=f"figures/{stem}-counts.csv", frame=selection.counts)
 
 
-def _scatters(
-    selection: Selected, sources: Mapping[str, str], ids: Mapping[str, str], shown: frozenset[str], stem: str
-) -> Section:
+def _scatters(selection: Selected, listed: Listed, shown: frozenset[str], stem: str) -> Section:
     units = dict(selection.ranges.select("property", "unit").iter_rows())
     spots = {}
     for row in selection.pool.iter_rows(named=True):
         name, there = row["picture"], row["picture"] in shown
         told = f"picked as number {row['order']}" if row["order"] else f"nearest pick {row['nearest']}"
-        spots[name] = Spot(
-            f"{name}: {told}", f"#{ids[name]}" if there else "", ids[name] if there and name in sources else ""
-        )
+        leads = (listed.link(name), listed.picture(name)) if there else ("", "")
+        spots[name] = Spot(f"{name}: {told}", *leads)
     plates, pool = [], _thinned(selection.pool)
     drawn = f"n = {count(selection.pool.height, 'picture')}" + (
         f", {pool.height} of them drawn" if pool.height < selection.pool.height else ""
@@ -307,31 +292,19 @@ def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _everything(
-    selection: Selected, listed: pl.DataFrame, sources: Mapping[str, str], ids: Mapping[str, str], stem: str
-) -> Section:
+def _everything(selection: Selected, shown: pl.DataFrame, listed: Listed, stem: str) -> Section:
     properties = selection.ranges["property"].to_list()
     decimals = {name: decimals_for([], selection.pool[name].to_list()) for name in properties}
-    facts = [name for name in ("category", "colour", "detail", "region", "century") if _known(listed, name)]
+    facts = [name for name in ("category", "colour", "detail", "region", "century") if _known(shown, name)]
     rows = []
-    for row in listed.iter_rows(named=True):
-        picture = ids[row["picture"]] if row["picture"] in sources else ""
+    for row in shown.iter_rows(named=True):
         computed = (row.get("computed") or "").split()
-        rows.append(
-            Row(
-                [
-                    Cell(row["picture"], picture=picture),
-                    Cell("\N{EN DASH}" if row["order"] is None else str(row["order"]), sort=row["order"]),
-                    *(
-                        Cell("" if row[name] is None else f"{row[name]}{'*' if name in computed else ''}")
-                        for name in facts
-                    ),
-                    *(Cell(fixed(row[name], decimals[name]), sort=row[name]) for name in properties),
-                    Cell(fixed(row["distance"], 2), sort=row["distance"]),
-                ],
-                id="" if picture else ids[row["picture"]],
-            )
-        )
+        cells = [Cell("\N{EN DASH}" if row["order"] is None else str(row["order"]), sort=row["order"])]
+        for name in facts:
+            cells.append(Cell("" if row[name] is None else f"{row[name]}{'*' if name in computed else ''}"))
+        cells += [Cell(fixed(row[name], decimals[name]), sort=row[name]) for name in properties]
+        cells.append(Cell(fixed(row["distance"], 2), sort=row["distance"]))
+        rows.append(listed.row(row["picture"], cells))
     heads = [
         Head("Picture", kind="text"),
         Head("Pick"),
@@ -340,7 +313,7 @@ def _everything(
         Head("Distance", "from its pick"),
     ]
     starred = " An asterisk marks a level that was computed from the picture." if facts else ""
-    caption = f"{count(listed.height, 'picture')} of {selection.pool.height}, picks first.{starred}"
+    caption = f"{count(shown.height, 'picture')} of {selection.pool.height}, picks first.{starred}"
     table = Table(caption, heads, rows, csv=f"figures/{stem}-pool.csv", frame=selection.pool)
     return Section("pictures", "Every picture", [table])
 
@@ -361,5 +334,4 @@ def _how(selection: Selected) -> Section:
         ("si, gradient, edges", "spread and mean of the edge strength, share of pixels on thin edges"),
         ("busyness", "share of the picture filled with fine structure"),
     ]
-    blocks: list[Block] = [Prose(text), *(Prose(f"{note}.") for note in selection.notes), Terms(entries)]
-    return Section("how", "How it was chosen", blocks)
+    return how_section("How it was chosen", text, selection.notes, entries)
