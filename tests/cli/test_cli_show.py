@@ -23,7 +23,7 @@ def test_metrics_are_listed_with_every_promised_fact(cli: Cli, here: Path) -> No
         assert len(row["range"]) == 2
 
 
-@pytest.mark.parametrize("what", ["estimators", "metrics", "sources", "stylisers"])
+@pytest.mark.parametrize("what", ["estimators", "layouts", "metrics", "sources", "stylisers"])
 def test_every_catalogue_is_listed_for_people_and_machines(cli: Cli, here: Path, what: str) -> None:
     rows = cli("list", what, "--json").document
     assert {"name", "summary", "available"} <= set(rows[0])

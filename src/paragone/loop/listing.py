@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import BadConfig, BadInput, MissingExtra
 from ..estimate import ESTIMATORS
 from ..features import BACKBONES
+from ..make.adapters import LAYOUTS
 from ..make.stylise import STYLISERS
 from ..make.stylise.manners import MANNERS
 from ..metrics import METRICS, describe
@@ -32,10 +33,15 @@ def listing(what: str) -> list[dict[str, Any]]:
     """One row per plug-in: its facts, whether it can be used here, and why not.
 
     Args:
-        what: backbones, estimators, manners, metrics, pages, sources or stylisers.
+        what: backbones, estimators, layouts, manners, metrics, pages, sources or stylisers.
     """
     if what == "metrics":
         return [describe(name) for name in METRICS.names()]
+    if what == "layouts":  # of ready results; nothing can be missing for one
+        return [
+            {"name": name, "summary": one.summary, "source": one.source, "available": True, "reason": ""}
+            for name, one in sorted(LAYOUTS.items())
+        ]
     return [_row(_CATALOGS[what], name) for name in _CATALOGS[what].names()]
 
 

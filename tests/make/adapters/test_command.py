@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from make.adapters.adapter_world import Jobs
-from paragone.errors import BadConfig, NotFound
+from paragone.errors import BadConfig, NotFound, UnknownName
 from paragone.images import read_image
 from paragone.make.adapters import CommandMethod, command_outcomes, programs
 from paragone.make.cells import Job, Outcome, land
@@ -304,7 +304,7 @@ def test_a_batch_named_by_another_layout_says_so(tmp_path: Path, jobs_of: Jobs) 
         ({"argv": ["python3", "{contnet}", "{out}"]}, BadConfig, r"argv holds \{contnet\}; there is \{content\}"),
         ({"argv": ["python3", "{content}"]}, BadConfig, r"argv names no place for the result; add \{out\}"),
         ({"argv": ["python3", "{out}"], "mode": "batch"}, BadConfig, r"argv holds \{out\}"),
-        ({"argv": ["python3", "{out_dir}"], "mode": "batch", "collect": "x"}, BadConfig, "collect: no layout 'x'"),
+        ({"argv": ["python3", "{out_dir}"], "mode": "batch", "collect": "x"}, UnknownName, "no layout 'x'"),
         ({"argv": ["no-such-program", "{out}"]}, NotFound, "no program 'no-such-program' that can be run; install it"),
         ({"argv": ["./no-such", "{out}"]}, NotFound, "no program './no-such'"),
         ({"argv": ["python3", "{out}"], "cwd": "nowhere"}, NotFound, "no folder to run the program in"),

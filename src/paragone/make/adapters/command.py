@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 from PIL import Image
 
-from ...errors import BadConfig, BadInput
+from ...errors import BadConfig, BadInput, UnknownName
 from ...images import decode_image, read_bytes
 from ...parallel import track
 from ..cells import Job, Outcome
@@ -100,7 +100,7 @@ def command_outcomes(
     if not used & {"out", "out_dir"}:
         raise BadConfig(f"argv names no place for the result; add {{{'out_dir' if batch else 'out'}}}", where="argv")
     if batch and settings.collect not in LAYOUTS:
-        raise BadConfig(f"collect: no layout '{settings.collect}'; there is {', '.join(LAYOUTS)}", where="collect")
+        raise UnknownName.among(settings.collect, LAYOUTS, "layout")
     where = program(settings.argv, cwd, settings.env)
     if batch and used & {"width", "height"} and len({_size(job) for job in jobs}) > 1:
         raise BadConfig(
