@@ -1,15 +1,15 @@
-"""What a test needs beyond the core: skipped where it is not installed, required where CI=true."""
+"""What a test needs beyond the core: skipped where it is not there, required where CI=true."""
 
 from __future__ import annotations
 
 import importlib
 import os
 from importlib import metadata
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
-__all__ = ["needed", "needed_package"]
+__all__ = ["lacking", "needed", "needed_package"]
 
 
 def needed(library: str) -> Any:
@@ -17,7 +17,7 @@ def needed(library: str) -> Any:
     try:
         return importlib.import_module(library)
     except ModuleNotFoundError:
-        _missing(library)
+        lacking(f"{library} is not installed")
 
 
 def needed_package(name: str) -> None:
@@ -25,10 +25,11 @@ def needed_package(name: str) -> None:
     try:
         metadata.distribution(name)
     except metadata.PackageNotFoundError:
-        _missing(name)
+        lacking(f"{name} is not installed")
 
 
-def _missing(name: str) -> None:
+def lacking(what: str) -> NoReturn:
+    """Skip a test that this machine cannot run; where CI=true every machine must, and it fails."""
     if os.environ.get("CI") == "true":
-        pytest.fail(f"{name} is not installed; in CI it must be", pytrace=False)
-    pytest.skip(f"needs {name}", allow_module_level=True)
+        pytest.fail(f"{what}; in CI it must be there", pytrace=False)
+    pytest.skip(what, allow_module_level=True)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from installed import needed
 from paragone.errors import BadInput, BadTable, MissingExtra, UnknownName
 from paragone.judgements import Ratings, Votes
 from paragone.tables import (
@@ -335,7 +336,7 @@ def test_other_endings_are_not_written(tmp_path: Path) -> None:
 
 
 def _workbook(path: Path, sheets: dict[str, list[list[object]]]) -> Path:
-    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl = needed("openpyxl")
     book = openpyxl.Workbook()
     book.remove(book.active)
     for name, rows in sheets.items():

@@ -15,6 +15,7 @@ import pytest
 
 import paragone
 from command_line import Cli
+from installed import lacking
 from paragone.cli import VERBS
 from paragone.errors import TooFew
 
@@ -141,8 +142,9 @@ def test_a_full_disk_is_one_line_and_leaves_what_stood_there(votes_here: Path, e
     assert not any(path.name.endswith(".part") for path in votes_here.iterdir())
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
 def test_results_that_cannot_be_printed_are_one_line(votes_here: Path) -> None:
+    if not Path("/dev/full").exists():
+        lacking("no disk that is always full on this machine")
     for words in (["list", "metrics"], ["list", "metrics", "--json"], ["score", "nothing.csv", "--json"]):
         with Path("/dev/full").open("w") as full:
             done = subprocess.run([*RUN, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)

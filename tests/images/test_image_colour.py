@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from installed import needed
 from paragone.images import as_picture, lab, linear, luma
 
 PRIMARIES = as_picture(np.eye(3)[None])
@@ -33,7 +34,7 @@ def test_greys_have_no_chroma() -> None:
 
 
 def test_lab_agrees_with_scikit_image() -> None:
-    color = pytest.importorskip("skimage.color")
+    color = needed("skimage.color")
     picture = np.random.default_rng(1).random((40, 50, 3)).astype(np.float32)
     # scikit-image rounds the white to (0.95047, 1, 1.08883): 0.02 units at most
     np.testing.assert_allclose(lab(picture), color.rgb2lab(picture.astype(np.float64)), atol=0.02)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from installed import needed
 from paragone.errors import BadImage, NotFound, UnknownName
 from paragone.images import MAX_PIXELS, as_picture, decode_image, read_image, to_uint8, write_image
 
@@ -104,7 +105,7 @@ def test_a_sixteen_bit_colour_named_transparent_is_white(deep: np.ndarray) -> No
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("compression", [None, "zlib"])
 def test_sixteen_bit_tiff_keeps_its_bits(order: str, compression: str | None, deep: np.ndarray, tmp_path: Path) -> None:
-    tifffile = pytest.importorskip("tifffile")
+    tifffile = needed("tifffile")
     tifffile.imwrite(tmp_path / "a.tif", deep[..., :3], photometric="rgb", byteorder=order, compression=compression)
     np.testing.assert_allclose(read_image(tmp_path / "a.tif"), deep[..., :3] / 65535, atol=1e-6)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
+from installed import needed
 from paragone.images import as_picture, luma
 from paragone.metrics.attributes import blur, colourfulness, contrast, light, si
 
@@ -83,7 +84,7 @@ def test_si_agrees_with_an_independent_sobel() -> None:
 
 @pytest.mark.parametrize("sigma", [0, 0.7, 2, 5])
 def test_blur_agrees_with_scikit_image(sigma: float) -> None:
-    measure = pytest.importorskip("skimage.measure")
+    measure = needed("skimage.measure")
     y = ndimage.gaussian_filter(luma(noise()) / 255, sigma)
     # one formula in another order of sums: rounding only. Beyond float32 the luma would differ, so grey is made of it
     grey = as_picture(y.astype(np.float32))
@@ -102,7 +103,7 @@ def test_blur_of_stripes_counts_the_axis_that_has_edges() -> None:
 
 
 def test_more_blur_is_more_blur() -> None:
-    data = pytest.importorskip("skimage.data")
+    data = needed("skimage.data")
     astronaut = data.astronaut()[:256, 100:356] / 255
     values = [blur(ndimage.gaussian_filter(astronaut, (sigma, sigma, 0))) for sigma in (0, 0.5, 1, 2, 4)]
     assert values == sorted(values)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
+from installed import needed
 from paragone.errors import BadImage
 from paragone.images import read_image
 from paragone.metrics.fidelity import mse, psnr, psnr_y, ssim, ssim_uniform, ssim_y
@@ -59,7 +60,7 @@ def test_known_answers(
 
 @pytest.mark.parametrize("size", [(11, 11), (11, 90), (27, 28), (43, 40), (64, 33)])
 def test_ssim_agrees_with_scikit_image_at_every_size(size: tuple[int, int]) -> None:
-    metrics = pytest.importorskip("skimage.metrics")
+    metrics = needed("skimage.metrics")
     first, second = noise(*size), np.clip(noise(*size) * 0.7 + 0.3 * noise(*size, seed=1), 0, 1)
     wide = [array.astype(np.float64) for array in (first, second)]
     common = {"channel_axis": 2, "data_range": 1.0}
@@ -102,7 +103,7 @@ def test_all_are_symmetric_and_in_range(height: int, width: int, seed: int) -> N
 
 @pytest.mark.parametrize("kind", ["blur", "noise", "contrast"])
 def test_more_distortion_is_never_better(kind: str) -> None:
-    data = pytest.importorskip("skimage.data")
+    data = needed("skimage.data")
     picture = (data.astronaut()[:200, 150:370] / 255).astype(np.float32)
     grain = np.random.default_rng(5).standard_normal(picture.shape)
     distorted = {

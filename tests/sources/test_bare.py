@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from installed import needed
 from paragone.errors import BadTable, UnknownName
 from paragone.judgements import Votes
 from paragone.sources import Reading, read_ratings, read_votes
@@ -257,7 +258,7 @@ def test_parquet_with_numbers_and_categories_is_read(tmp_path: Path) -> None:
 
 
 def test_a_workbook_is_read_like_any_table(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl = needed("openpyxl")
     book = openpyxl.Workbook()
     for row in (["Rater", "Image", "Score"], ["001", 7, 3.5], [2, "b", 4]):
         book.active.append(row)

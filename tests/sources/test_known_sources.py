@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from installed import needed
 from paragone.benchmark import Benchmark
 from paragone.errors import BadConfig, BadInput, BadTable, NotFound, UnknownName
 from paragone.sources import SOURCES, Imported, import_source, recognise
@@ -208,7 +209,7 @@ def test_agiqa1k_double_and_missing_names_are_told_and_not_scored(shared: Shared
 
 
 def test_agiqa1k_is_read_as_it_was_published(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl = needed("openpyxl")
     book = openpyxl.Workbook()
     book.active.append(["Image", "Prompt", "MOS"])
     book.active.append(["deepai_0_0_0_0.jpg", "bird, driving aircraft, city, anime style", 2.79])

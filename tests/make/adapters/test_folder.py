@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from installed import lacking
 from make.adapters.adapter_world import Jobs, Paint, smooth
 from paragone.errors import BadConfig, BadInput, BadTable, NotFound, UnknownName
 from paragone.images import read_image, write_image
@@ -453,7 +454,7 @@ def test_a_name_that_is_no_text_is_skipped(root: Path, jobs_of: Jobs) -> None:
     try:
         (root / os.fsdecode(b"caf\xe9_stylized_wave.png")).write_bytes(b"")
     except OSError:
-        pytest.skip("this file system refuses names that are no UTF-8")
+        lacking("this disk takes no name that is no UTF-8")
     read = read_folder(FolderMethod(root="ready", layout="content_stylized_style"), jobs_of(), folder=root.parent)
     assert list(read.skipped.values()) == ["names that are no UTF-8"]
     assert read.text.encode()

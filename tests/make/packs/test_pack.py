@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from installed import lacking
 from paragone.benchmark import Benchmark
 from paragone.errors import BadConfig, BadInput, BadTable, NotFound, UnknownName, WouldOverwrite
 from paragone.images import write_image
@@ -115,7 +116,7 @@ def test_an_image_folder_is_a_benchmark_as_it_is(bench: Path, tmp_path: Path) ->
 
 def test_the_manifest_is_what_sha256sum_reads(bench: Path, tmp_path: Path) -> None:
     if shutil.which("sha256sum") is None:
-        pytest.skip("no sha256sum on this machine")
+        lacking("no sha256sum on this machine")
     pack(bench, tmp_path / "pack")
     told = subprocess.run(["sha256sum", "--check", "--strict", MANIFEST], cwd=tmp_path / "pack", capture_output=True)
     assert told.returncode == 0

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from installed import needed
 from paragone.benchmark import Benchmark
 from paragone.images import decode_image, read_image, write_image
 from paragone.make.packs.pack import pack
@@ -46,7 +47,7 @@ def expected(folder: Path) -> list[dict[str, Any]]:
 
 
 def loaded(folder: Path, cache: Path, name: str | None = None) -> Any:
-    datasets = pytest.importorskip("datasets")
+    datasets = needed("datasets")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return datasets.load_dataset(str(folder), name, cache_dir=str(cache))
@@ -97,7 +98,7 @@ def test_without_the_card_datasets_loses_pictures(bench: Path, tmp_path: Path) -
 
 
 def test_webdataset_reads_every_sample(bench: Path, tmp_path: Path) -> None:
-    webdataset = pytest.importorskip("webdataset")
+    webdataset = needed("webdataset")
     pack(bench, tmp_path / "pack", Packing(layout="webdataset"))
     samples = list(webdataset.WebDataset(str(tmp_path / "pack/data/test-000000.tar"), shardshuffle=False))
     rows = sorted((json.loads(sample["json"]) for sample in samples), key=lambda row: row["item"])
@@ -130,7 +131,7 @@ def test_a_column_that_is_empty_at_first_is_read(bench: Path, tmp_path: Path, la
 
 @pytest.mark.parametrize("layout", ["imagefolder", "parquet", "webdataset"])
 def test_mlcroissant_finds_nothing_wrong_and_reads_the_items(bench: Path, tmp_path: Path, layout: str) -> None:
-    mlcroissant = pytest.importorskip("mlcroissant")
+    mlcroissant = needed("mlcroissant")
     facts = {"homepage": "https://example.org/traps", "citation": "Somebody", "published": "2026-01-31"}
     pack(bench, tmp_path / "pack", Packing(layout=layout, **facts))  # type: ignore[arg-type]
     data = mlcroissant.Dataset(str(tmp_path / "pack/croissant.json"))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from installed import needed
 from paragone.errors import BadConfig, BadInput, MissingExtra, NotFound
 from paragone.images import read_image
 from paragone.make.prompts.generate import generate
@@ -30,7 +31,7 @@ def asked(path: str | Path, **more: Any) -> DiffusionModel:
 def test_a_hub_id_that_is_not_in_the_cache_gives_one_line_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("huggingface_hub")
+    needed("huggingface_hub")
     start = time.perf_counter()
     with pytest.raises(NotFound, match="no folder 'nobody/no-model', nor is that model in the local cache") as told:
         locate(DiffusionModel(path="nobody/no-model"), beside=tmp_path)
@@ -40,8 +41,8 @@ def test_a_hub_id_that_is_not_in_the_cache_gives_one_line_at_once(
 
 @pytest.mark.slow
 def test_a_download_that_fails_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    constants = pytest.importorskip("huggingface_hub.constants")
-    pytest.importorskip("diffusers")
+    constants = needed("huggingface_hub.constants")
+    needed("diffusers")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(BadInput, match="model 'nobody/no-model' cannot be fetched") as told:
         locate(DiffusionModel(path="nobody/no-model"), beside=tmp_path, download=True)
@@ -51,7 +52,7 @@ def test_a_download_that_fails_is_one_line(tmp_path: Path, monkeypatch: pytest.M
 @pytest.fixture(scope="session")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     """Builds a random pipeline of 34 thousand parameters, without the network."""
-    pytest.importorskip("diffusers")
+    needed("diffusers")
     folder = tmp_path_factory.mktemp("tokenizer")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the libraries' own making

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from installed import needed
 from paragone.errors import BadConfig, BadImage, UnknownName
 from paragone.images import lab, luma, read_image
 from paragone.make.references.properties import (
@@ -69,7 +70,7 @@ def test_a_faint_step_is_no_edge_but_a_faint_end_of_a_strong_edge_is() -> None:
 def test_edges_are_about_as_many_as_scikit_image_finds(shared: Shared) -> None:
     """Its Sobel gradient is 8 times the slope, so its thresholds are; Sobel smooths by a variance of 1/2, so its Gaussian
     has the other half. Its derivative is wider, and it leaves the border out: 4 to 11 % more edges on 18 pictures."""
-    skimage = pytest.importorskip("skimage.feature")
+    skimage = needed("skimage.feature")
     for name in ("styles/great_wave", "contents/castle", "styles/night_cafe"):
         picture = at_side(read_image(shared(f"art/{name}.jpg")))
         theirs = skimage.canny(luma(picture), sigma=0.5**0.5, low_threshold=32.0, high_threshold=80.0).mean()

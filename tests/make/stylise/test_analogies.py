@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from threadpoolctl import threadpool_limits
 
+from installed import needed
 from paragone.errors import BadImage, MissingExtra
 from paragone.images import lab
 from paragone.make.stylise import stylise
 from paragone.make.stylise.analogies import ANALOGIES, analogy, fitted, repainted
 from paragone.make.stylise.analogy_scan import compiled_scan
 
-pytest.importorskip("numba")
+needed("numba")
 
 Make = Callable[..., NDArray[np.float32]]
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.spatial.distance import cdist
 
+from installed import needed
 from paragone.catalog import Catalog
 from paragone.errors import BadConfig, UnknownName
 from paragone.images import lab, read_image, resize
@@ -21,7 +22,7 @@ from paragone.make.stylise.manners.aboriginal import ABORIGINAL, _dots
 from paragone.make.stylise.manners.everyday import EVERYDAY
 from paragone.make.stylise.manners.great_wave import _INSCRIPTION, GREAT_WAVE
 
-pytest.importorskip("numba")
+needed("numba")
 
 Make = Callable[..., NDArray[np.float32]]
 MANNERS = [ABORIGINAL, EVERYDAY, GREAT_WAVE]

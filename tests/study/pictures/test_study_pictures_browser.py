@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import json
-import os
 import re
 import shutil
 import struct
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms
 
+from installed import lacking
 from paragone.study.pictures.png import packed, read_png
 from paragone.study.pictures.sanitise import sanitised_bytes
 
@@ -100,9 +100,7 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     """Largest difference, in 8-bit steps, between what the browser shows of each original and of its sanitised form."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("no Chromium; in CI it must be there")
-        pytest.skip("no Chromium on this machine")
+        lacking("no Chromium on this machine")
     png = "image/png"
     pairs = [(name, (png, raw), (png, sanitised_bytes(raw).bytes)) for name, raw in ORIGINALS.items()]
     pairs += [(name, ("image/jpeg", raw), (png, sanitised_bytes(raw).bytes)) for name, raw in JPEGS.items()]
