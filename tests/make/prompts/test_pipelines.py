@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -310,7 +311,10 @@ def test_pictures_are_written_with_the_values_that_were_drawn(painter: Painter, 
     assert np.abs(drawn - written).max() <= 0.5 / 255 + 1e-6
 
 
-def test_a_missing_library_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "diffusers", None)
-    with pytest.raises(MissingExtra, match=r"generating pictures needs diffusers: pip install 'paragone\[generate\]'"):
+@pytest.mark.parametrize("library", ["diffusers", "transformers"])
+def test_a_missing_library_names_the_extra(library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if library != "diffusers":
+        needed("diffusers")  # looks for the others once, when it is imported
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingExtra, match=rf"generating pictures needs {library}: pip install 'paragone\[generate\]'"):
         open_pipeline(asked(tmp_path), tmp_path)

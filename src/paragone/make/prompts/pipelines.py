@@ -201,9 +201,10 @@ def _libraries() -> tuple[Any, Any]:
     try:
         import diffusers
         import torch
-        import transformers  # noqa: F401  # pipelines load their text encoders with it
     except ModuleNotFoundError as error:
         raise MissingExtra.library(_WHAT, error.name or "diffusers", "generate") from error
+    if importlib.util.find_spec("transformers") is None:  # pipelines load their text encoders with it
+        raise MissingExtra.library(_WHAT, "transformers", "generate")
     return torch, diffusers
 
 
