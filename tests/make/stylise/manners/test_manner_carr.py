@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from scipy import ndimage
 
@@ -53,3 +54,38 @@ def test_small_things_are_swept_less_than_empty_ground(scene: Make, reference: M
     fine, kept = (tone - ndimage.gaussian_filter(tone, 5) for tone in (own, seen))
     disk = np.hypot(*(np.mgrid[0:192, 0:192] - 95.5)) < 40
     assert np.corrcoef(fine[disk], kept[disk])[0, 1] > 0.5
+
+
+def _two_grounds(side: int, blotch: float) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """A light ground over a dark one, both with soft blotches of about a tenth of a side, and the blotches in L*."""
+    rng = np.random.default_rng(5)
+    cloud = ndimage.gaussian_filter(rng.standard_normal((side, side)), side / 25)
+    tone = np.where(np.arange(side)[:, None] < side // 2, 0.62, 0.34) + blotch * cloud / cloud.std()
+    content = np.repeat(tone[..., None], 3, axis=2).astype(np.float32)
+    return content, lab(content)[..., 0]
+
+
+def test_a_region_is_painted_as_a_whole_and_its_border_stays(reference: Make) -> None:
+    side = 192
+    plain, blotched = (stylise(_two_grounds(side, size)[0], reference("carr"), CARR) for size in (0.0, 0.012))
+    cloud = _two_grounds(side, 0.012)[1] - _two_grounds(side, 0.0)[1]
+    left = lab(blotched)[..., 0] - lab(plain)[..., 0]
+    for rows in (slice(0, side // 2 - 12), slice(side // 2 + 12, side)):
+        seen, own = (plane[rows] - plane[rows].mean() for plane in (left, cloud))
+        assert own.std() > 0.9  # such blotches can be seen in the content
+        assert left[rows].std() < 0.5 * own.std()
+        assert abs((seen * own).mean() / (own**2).mean()) < 0.1
+    tone = lab(blotched)[..., 0].mean(axis=1)
+    steepest = np.abs(np.diff(tone))[side // 2 - 20 : side // 2 + 20]
+    assert steepest.argmax() in (18, 19, 20)
+    assert np.abs(tone[side // 2 + 2] - tone[side // 2 - 3]) > 0.7 * np.ptp(tone[side // 2 - 20 : side // 2 + 20])
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 8), (3, 2), (8, 8), (2, 300), (400, 5)])
+def test_the_smallest_and_narrowest_pictures_go_through(shape: tuple[int, int], reference: Make) -> None:
+    noise = np.random.default_rng(0).uniform(0, 1, (*shape, 3)).astype(np.float32)
+    for content in (noise, np.full_like(noise, 0.4)):
+        for style in (reference("carr"), content[:1, :1]):
+            made = CARR.run(content, style, seed=1)
+            assert made.shape == content.shape
+            assert np.isfinite(made).all()
