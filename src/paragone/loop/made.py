@@ -21,6 +21,8 @@ from .selected import chosen_levels
 
 __all__ = ["drawn", "made_document", "making_of", "outlook", "sheet_of", "stylised", "told_lines"]
 
+_MOST_TOLD = 8  # lines about cells that are not ok; our choice
+
 
 def stylised(
     folder: Path,
@@ -154,11 +156,17 @@ def told_lines(built: Built) -> list[str]:
     more = f" and {broken} broken versions for checks" if broken else ""
     lines = [f"{built.made} cells made, {built.kept} kept; {sound} results{more}", *built.grid.text.splitlines()]
     bad = built.cells.filter(pl.col("status") != "ok")
-    grouped = bad.group_by("method", "status", "reason", maintain_order=True).agg(pl.len(), pl.col("item").first())
-    for method, status, reason, n, item in grouped.head(8).iter_rows():
-        lines.append(f"{method}: {n} {status.replace('_', ' ')}, for example {item}: {reason}")
-    if grouped.height > 8:
-        lines.append(f"and {grouped.height - 8} other reasons; cells.csv has all")
+    reasons = bad.group_by("method", "status", "reason", maintain_order=True).agg(pl.len(), pl.col("item").first())
+    grouped = (
+        reasons.sort("len", descending=True, maintain_order=True)
+        .group_by("method", "status", maintain_order=True)
+        .agg(pl.col("len").sum(), pl.col("item", "reason").first(), pl.len().alias("reasons"))
+    )
+    for method, status, n, item, reason, differ in grouped.head(_MOST_TOLD).iter_rows():
+        others = f" ({differ - 1} more reasons in cells.csv)" if differ > 1 else ""
+        lines.append(f"{method}: {n} {status.replace('_', ' ')}, for example {item}: {reason}{others}")
+    if grouped.height > _MOST_TOLD:
+        lines.append(f"and {grouped.height - _MOST_TOLD} other kinds of faults; cells.csv has all")
     return lines
 
 
