@@ -70,6 +70,31 @@ def test_a_picture_that_cannot_be_read_leaves_the_rest(tmp_path: Path) -> None:
     assert contact_picture(made, tmp_path / "contact.png") == [tmp_path / "contact.png"]
 
 
+def test_a_reference_made_by_formula_is_marked_on_its_thumbnail_and_named_above(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    plain = contact_page(made, tmp_path / "plain.html").read_text()
+    assert "rawn" not in plain.partition("<body>")[2].partition("<script>")[0]
+    page = contact_page(made, tmp_path / "c.html", drawn={("content", "c1"), ("style", "c0"), ("content", "gone")})
+    html = page.read_text()
+    note = '<p class="small">Drawn references, made by formula and no works of an artist: <span class="word">c1</span>.</p>'
+    assert note in html
+    captions = re.findall(r"<figcaption[^>]*>([^<]*)</figcaption>", html)
+    assert captions == ["c0", "c1 (drawn)"]
+    assert 'alt="content: c1 (drawn)"' in html
+
+
+def test_the_drawing_marks_a_reference_made_by_formula_and_no_other_cell(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    plain, marked = (
+        np.asarray(Image.open(contact_picture(made, tmp_path / f"{k}.png", drawn=drawn)[0])).astype(int)
+        for k, drawn in enumerate(((), {("content", "c1")}))
+    )
+    changed = np.argwhere((plain != marked).any(axis=2))
+    assert 60 < len(changed) < 1500, "one word on a white ground"
+    assert changed[:, 1].max() < 100, "in the column of contents"
+    assert changed[:, 0].min() > 128, "in the second row"
+
+
 def test_broken_versions_are_left_out(tmp_path: Path) -> None:
     made = bench(tmp_path)
     items = made.items.with_columns(

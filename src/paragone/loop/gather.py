@@ -12,13 +12,14 @@ from ..benchmark import Benchmark
 from ..design import read_study
 from ..errors import NotFound
 from ..judgements import Ratings, Votes
-from ..make.references.cards import Cards, sentence
+from ..make.references.cards import sentence
 from ..provenance import changed_inputs
 from ..report import Material, Shown, answers_of
 from ..scores import Agreement, Scores
 from ..study.methods_design import questions
 from ..tables import read_table
 from .answers import is_benchmark
+from .carded import cards_beside
 from .reading import named
 from .serving import can_serve, store_address
 
@@ -88,15 +89,10 @@ def gather(folder: Path, *, title: str | None = None) -> Material:
 
 
 def _references(folder: Path, benchmark: Benchmark | None) -> list[Shown]:
-    """Reference pictures with the sentences of cards.csv, or of references/cards.csv, which `stylise` completes."""
+    """Reference pictures with the sentences of the cards beside them."""
     if benchmark is None:
         return []
-    cards: dict[tuple[str, str], str] = {}
-    for path in (folder / "cards.csv", folder / "references" / "cards.csv"):
-        if path.is_file():
-            with named(path):
-                read = Cards.read(path)
-            cards |= {(row["factor"], row["level"]): sentence(row) for row in read.frame.iter_rows(named=True)}
+    cards = {key: sentence(card) for key, card in cards_beside(folder).items()}
     return [
         Shown(factor, level, cards.get((factor, level), "").removeprefix(f"{level}: "), benchmark.folder / image)
         for factor, level, image in benchmark.references.select("factor", "level", "image").iter_rows()

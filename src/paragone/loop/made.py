@@ -16,6 +16,7 @@ from ..make.foretelling import Forecast, forecast
 from ..make.making import Making, read_making
 from ..report.contact import contact_page, contact_picture
 from ..tables import read_table
+from .carded import drawn_references
 from .reading import named
 from .selected import chosen_levels
 
@@ -112,7 +113,8 @@ def sheet_of(folder: Path, *, output: Path | None = None, quiet: bool = True) ->
     """Write the contact sheet of a benchmark folder, as HTML and as PNG.
 
     Args:
-        folder: a benchmark's; cells.csv, where there is one, says why a cell is empty.
+        folder: a benchmark's; cells.csv, where there is one, says why a cell is empty, and cards which references were
+            drawn by formula.
         output: the page; its PNG lies beside it; None: contact.html in the folder.
         quiet: show no progress.
     """
@@ -129,9 +131,10 @@ def sheet_of(folder: Path, *, output: Path | None = None, quiet: bool = True) ->
         raise WouldOverwrite(
             f"'{beside}' is there and is no contact sheet; name another page with -o", where=str(beside)
         )
+    by_formula = drawn_references(folder)
     return [
-        contact_page(benchmark, page, cells=cells, quiet=quiet),
-        *contact_picture(benchmark, beside, cells=cells, quiet=quiet),
+        contact_page(benchmark, page, cells=cells, drawn=by_formula, quiet=quiet),
+        *contact_picture(benchmark, beside, cells=cells, drawn=by_formula, quiet=quiet),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -46,7 +46,12 @@ class _Grid:
 
 
 def contact_page(
-    benchmark: Benchmark, path: str | Path, *, cells: pl.DataFrame | None = None, quiet: bool = True
+    benchmark: Benchmark,
+    path: str | Path,
+    *,
+    cells: pl.DataFrame | None = None,
+    drawn: Collection[tuple[str, str]] = (),
+    quiet: bool = True,
 ) -> Path:
     """Write a page with a thumbnail of every picture: contents and styles down, methods across.
 
@@ -56,6 +61,7 @@ def contact_page(
         benchmark: the items; broken versions are left out.
         path: the page, ending in .html.
         cells: columns method, the other factors, status and reason: why a cell has no item; None: it is just empty.
+        drawn: (factor, level) of references that were made by formula; they are marked, and named above the sheet.
         quiet: show no progress.
 
     Raises:
@@ -93,7 +99,7 @@ def contact_page(
                 entry["why"], entry["reason"] = status or "empty", reason
             entries.append(entry)
         references = [
-            {"factor": factor, "level": level}
+            {"factor": factor, "level": level, "drawn": (factor, level) in drawn}
             | (
                 _entry(benchmark.folder / grid.references[factor, level], base)
                 if (factor, level) in grid.references
@@ -119,6 +125,7 @@ def contact_page(
         n_items=len(grid.items),
         n_cells=len(grid.rows) * len(grid.columns),
         left_out=left_out,
+        drawn=_seen_of(drawn, grid),
         more_style=style,
         script_name="contact.js",
     )
@@ -128,14 +135,19 @@ def contact_page(
 
 
 def contact_picture(
-    benchmark: Benchmark, path: str | Path, *, cells: pl.DataFrame | None = None, quiet: bool = True
+    benchmark: Benchmark,
+    path: str | Path,
+    *,
+    cells: pl.DataFrame | None = None,
+    drawn: Collection[tuple[str, str]] = (),
+    quiet: bool = True,
 ) -> list[Path]:
     """Draw the contact sheet as PNG: one row per content and style, references first, then a column per method.
 
     Args:
         benchmark: the items; broken versions are left out.
         path: the picture, ending in .png; more than 120 rows go on in `<name>-2.png` and so on.
-        cells: as for `contact_page`.
+        cells, drawn: as for `contact_page`; the mark lies on the picture.
         quiet: show no progress.
 
     Raises:
@@ -151,7 +163,7 @@ def contact_picture(
     written = []
     for number, rows in enumerate(track(pieces, "contact sheet", quiet=quiet), start=1):
         target = path if number == 1 else path.with_name(f"{path.stem}-{number}.png")
-        sheet = _drawn(benchmark, grid, rows, factors)
+        sheet = _sheet(benchmark, grid, rows, factors, drawn)
         with whole_file(target) as aside:
             sheet.save(aside, format="PNG")
         written.append(target)
@@ -186,6 +198,12 @@ def _grid(benchmark: Benchmark, cells: pl.DataFrame | None) -> _Grid:
             for row in cells.filter(pl.col("status") != "ok").select(*down, across, "status", "reason").iter_rows()
         }
     return _Grid(across, tuple(down), columns, rows, places, shown, told)
+
+
+def _seen_of(drawn: Collection[tuple[str, str]], grid: _Grid) -> tuple[str, ...]:
+    """Levels of the rows whose reference was made by formula."""
+    pairs = dict.fromkeys(pair for row in grid.rows for pair in zip(grid.down, row, strict=True))
+    return tuple(dict.fromkeys(pair[1] for pair in pairs if pair in drawn and pair in grid.references))
 
 
 def _telling(items: pl.DataFrame, factors: list[str], shown: dict[tuple[str, str], str]) -> list[str]:
@@ -239,7 +257,13 @@ def _thumbnail(path: Path, side: int) -> Image.Image | None:
         return None
 
 
-def _drawn(benchmark: Benchmark, grid: _Grid, rows: Sequence[tuple[str, ...]], factors: Sequence[str]) -> Image.Image:
+def _sheet(
+    benchmark: Benchmark,
+    grid: _Grid,
+    rows: Sequence[tuple[str, ...]],
+    factors: Sequence[str],
+    drawn: Collection[tuple[str, str]],
+) -> Image.Image:
     pen_font, small_font = _font(15), _font(11)
     step = _CELL + _GAP
     longest = max((pen_font.getlength(word) for word in (*grid.columns, *factors)), default=0.0)
@@ -272,6 +296,8 @@ def _drawn(benchmark: Benchmark, grid: _Grid, rows: Sequence[tuple[str, ...]], f
                 levels[factor],
                 small_font,
             )
+            if image and (factor, levels[factor]) in drawn:
+                _mark(pen, left[f"\0{factor}"], top, small_font)
         for column in grid.columns:
             _, image = grid.items.get((row, column), ("", None))
             status, _ = grid.told.get((row, column), ("empty", ""))
@@ -304,6 +330,14 @@ def _put(
         pen.multiline_text((x + 4, y + 4), "\n".join(_wrapped(word, 14)), font=font, fill="#555555")
     else:
         sheet.paste(picture, (x + (_CELL - picture.width) // 2, y + (_CELL - picture.height) // 2))
+
+
+def _mark(pen: ImageDraw.ImageDraw, x: int, y: int, font: ImageFont.FreeTypeFont) -> None:
+    """The word 'drawn' in the lower left corner of a cell."""
+    _, top, right, bottom = (round(edge) for edge in pen.textbbox((0, 0), "drawn", font=font))
+    foot = y + _CELL
+    pen.rectangle((x, foot - (bottom - top) - 6, x + right + 6, foot - 1), fill="white")
+    pen.text((x + 3, foot - bottom - 3), "drawn", font=font, fill="black")
 
 
 def _heading(sheet: Image.Image, text: str, x: int, height: int, font: ImageFont.FreeTypeFont) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 from ...errors import UnknownName
 from ..making import Making
 from ..stylise.manners import MANNERS
-from .cards import CARDS, Cards, completed, shipped_cards
+from .cards import CARDS, DRAWN, Cards, completed, shipped_cards
 from .prepared import Prepared
 
 __all__ = ["cards_of", "manners_of"]
@@ -47,7 +47,7 @@ def cards_of(making: Making, folder: Path, ready: Mapping[str, Sequence[Prepared
             key = (factor, one.level)
             card = {"factor": factor, "level": one.level}
             if one.level in wanted.samples:
-                card |= {"artist": f"drawn after {one.level}", "manner": one.level, "source": "drawn by paragone"}
+                card |= {"artist": f"drawn after {one.level}", "manner": one.level, "source": DRAWN}
             elif wanted.folder.startswith("package:"):
                 card |= shipped.get(key, {})
             card |= {name: value for name, value in known.get(key, {}).items() if value is not None}

@@ -19,10 +19,12 @@ from ...images import read_image
 from ...tables import Column, Schema, checked, read_table, write_table
 from .properties import colour_level, detail_level, picture_properties
 
-__all__ = ["CARDS", "LEVELS", "Cards", "completed", "sentence", "shipped_cards", "with_levels"]
+__all__ = ["CARDS", "DRAWN", "LEVELS", "Cards", "completed", "sentence", "shipped_cards", "with_levels"]
 
 LEVELS = ("low", "medium", "high")
 """The levels of colour, detail and difficulty."""
+DRAWN = "drawn by paragone"
+"""The source of a picture that was made by formula: whoever shows it says so."""
 
 CARDS = Schema(
     "cards",
