@@ -34,6 +34,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_pairs.py --skip-slow
 	$(BIN)/python benchmarks/bench_ratings.py
 	$(BIN)/python benchmarks/bench_metrics.py
+	$(BIN)/python benchmarks/bench_stylise.py
 
 docs: $(VENV)/.test
 	$(BIN)/python scripts/reference.py docs/reference.md
