@@ -97,7 +97,12 @@ def test_every_table_of_answers_is_also_parquet(cli: Cli, votes_here: Path) -> N
 
 
 def test_quiet_says_nothing_on_stderr(cli: Cli, votes_here: Path) -> None:
-    for verb in (["score"], ["screen", "-o", "s.csv"], ["consistency", "--replicates", "100"], ["measure", "light"]):
+    for verb in (
+        ["score", "--replicates", "100"],
+        ["screen", "-o", "s.csv"],
+        ["consistency", "--replicates", "100"],
+        ["measure", "light"],
+    ):
         said = cli(*verb, "--quiet")
         assert (said.code, said.err) == (0, ""), verb
 
