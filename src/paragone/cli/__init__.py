@@ -58,7 +58,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "Compare machine scores with people's, with intervals and significance.",
     ),
     "report": ("paragone.cli.show:report", "Write one HTML page about all of it."),
-    "list": ("paragone.cli.show:list_", "List backbones, estimators, layouts, manners, metrics, pages, sources or stylisers."),
+    "list": (
+        "paragone.cli.show:list_",
+        "List backbones, estimators, layouts, manners, metrics, pages, sources or stylisers.",
+    ),
 }
 
 

@@ -24,7 +24,9 @@ Plane = NDArray[np.float32]
 _COARSEST = 32  # pixels; at most 1,024 x 1,024 pairs, so there every source is tried
 _AXES = 16  # principal axes of the features, of up to 129
 _SEARCHED = 12  # of them in the query, the largest
-_SLOPPY = 3.0  # a neighbour may be four times as far as the nearest; in fact they are 2 to 6 % farther, and cost a quarter
+_SLOPPY = (
+    3.0  # a neighbour may be four times as far as the nearest; in fact they are 2 to 6 % farther, and cost a quarter
+)
 _OFFERED = 4  # neighbours that the query hands to the scan
 _SAME = 4e-3  # features this near are one point of the tree; so far is one grey level of 8 bits
 _LOT = 1e-3  # reach of one more axis, of random values, on the coarsest level: among equal sources it draws
