@@ -13,6 +13,8 @@ import pytest
 
 from paragone.agreement import DEFAULT_STATISTICS, STATISTICS, compare, figures
 from paragone.errors import BadInput, BadTable, UnknownName
+from paragone.estimate import Question, estimate
+from paragone.judgements import Ratings
 from paragone.scores import Agreement, Better, Scores
 
 CORRELATIONS = ("srcc", "krcc", "plcc_raw")
@@ -275,6 +277,32 @@ def test_pairs_are_told_apart_by_draws_where_there_are_any() -> None:
         scores("h", list(y), half=2.0), scores("m", list(y)), statistics=["pairwise_accuracy"], replicates=20
     )
     assert row(alone, "pairwise_accuracy")["n"] < 66  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("people", [2, 4, 10])
+def test_few_people_do_not_tell_equal_items_apart(people: int) -> None:
+    """Of equal items one pair in twenty may be told apart; by the replicates' bare spread, two people told four in ten."""
+    items, told = 8, 0
+    for seed in range(15):
+        noise = np.random.default_rng(seed).normal(size=(people, items))
+        rows = [(f"p{p}", f"i{i:03d}", noise[p, i]) for p in range(people) for i in range(items)]
+        ratings = Ratings(pl.DataFrame(rows, schema=["participant", "item", "value"], orient="row"))
+        human = estimate(ratings, "mos", question=Question(replicates=200))
+        found = compare(human, scores("m", np.arange(8.0)), statistics=["pairwise_accuracy"], replicates=0)
+        told += int(row(found, "pairwise_accuracy")["n"])  # type: ignore[call-overload]
+    assert told <= 0.09 * 15 * items * (items - 1) / 2
+
+
+def test_an_item_that_too_few_people_judged_is_told_from_none() -> None:
+    rng = np.random.default_rng(18)
+    y = np.arange(6.0)
+    draws = pl.DataFrame(y + 0.01 * rng.normal(size=(100, 6)), schema=[f"i{k:03d}" for k in range(6)])
+    frame = scores("human", list(y), half=0.1).frame
+    lone = pl.col("item") == "i005"
+    frame = frame.with_columns(pl.when(~lone).then(pl.col("low")), pl.when(~lone).then(pl.col("high")))
+    human = Scores(frame, name="human", draws=draws)
+    found = compare(human, scores("m", list(y)), statistics=["pairwise_accuracy"], replicates=0)
+    assert row(found, "pairwise_accuracy")["n"] == 10  # the pairs of the other five
 
 
 def test_of_very_many_items_some_pairs_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

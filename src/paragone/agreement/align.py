@@ -31,7 +31,7 @@ class Matched:
     half: Floats
     """(m,) half widths of people's 95 % intervals; NaN where there is none."""
     draws: Floats | None
-    """(r, m) people's joint replicates, or None."""
+    """(r, m) people's joint replicates, or None; spread as widely as their intervals, which few people make wider."""
     apart: Ints | None
     """(m,) which of the groups that people never compared with each other an item is in; None: one scale for all."""
     sign: float
@@ -112,6 +112,8 @@ def _matched(human: Scores, machine: Scores, criterion: str | None, theirs: str 
     half = (usable["high"] - usable["low"]).cast(pl.Float64).fill_null(np.nan).to_numpy() / 2.0
     x = sign * usable["score_machine"].to_numpy().astype(np.float64)
     draws = _draws(human, criterion, usable["id"].to_list())
+    if draws is not None:
+        draws = y + (draws - y) * _wider(draws, half)
     apart = None
     if "connected_group" in usable.columns and usable["connected_group"].drop_nulls().n_unique() > 1:
         apart = usable["connected_group"].fill_null(0).to_numpy().astype(np.int64)
@@ -140,3 +142,10 @@ def _draws(human: Scores, criterion: str | None, ids: list[str]) -> Floats | Non
     values = rows.select(ids).to_numpy().astype(np.float64)
     values = values[~np.isnan(values).any(axis=1)]
     return values if len(values) >= 2 else None
+
+
+def _wider(draws: Floats, half: Floats) -> Floats:
+    """(m,) how much wider an item's interval is than its replicates' spread says, >= 1; 1 where there is no interval."""
+    reach = normal_quantile(0.95) * draws.std(axis=0, ddof=1)
+    known = (reach > 0) & (half > reach)
+    return np.where(known, half / np.where(known, reach, 1.0), 1.0)
