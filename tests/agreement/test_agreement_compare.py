@@ -293,6 +293,20 @@ def test_few_people_do_not_tell_equal_items_apart(people: int) -> None:
     assert told <= 0.09 * 15 * items * (items - 1) / 2
 
 
+def test_intervals_of_another_confidence_say_the_same_of_people() -> None:
+    """Rounding apart: the same answers, their intervals at 80 % and at 95 %, tell the same pairs apart."""
+    rng = np.random.default_rng(19)
+    rows = [(f"p{p}", f"i{i:03d}", 0.3 * i + rng.normal()) for p in range(15) for i in range(12)]
+    ratings = Ratings(pl.DataFrame(rows, schema=["participant", "item", "value"], orient="row"))
+    y, told = scores("m", np.arange(12.0)), {}
+    for confidence in (0.80, 0.95):
+        human = estimate(ratings, "mos", question=Question(intervals="analytic", confidence=confidence))
+        told[confidence] = row(compare(human, y, statistics=["pairwise_accuracy"], replicates=0), "pairwise_accuracy")[
+            "n"
+        ]
+    assert abs(told[0.80] - told[0.95]) <= 1  # type: ignore[operator]
+
+
 def test_an_item_that_too_few_people_judged_is_told_from_none() -> None:
     rng = np.random.default_rng(18)
     y = np.arange(6.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +29,8 @@ class Matched:
     y: Floats
     """(m,) people."""
     half: Floats
-    """(m,) half widths of people's 95 % intervals; NaN where there is none."""
+    """(m,) half widths of people's 95 % intervals; NaN where there is none. Intervals of another confidence, which the
+    record of the scores names, are brought to 95 % as if errors were normal."""
     draws: Floats | None
     """(r, m) people's joint replicates, or None; spread as widely as their intervals, which few people make wider."""
     apart: Ints | None
@@ -110,6 +111,7 @@ def _matched(human: Scores, machine: Scores, criterion: str | None, theirs: str 
         notes["direction"] = "unknown which end is better; a larger score was taken as better"
     y = usable["score"].to_numpy().astype(np.float64)
     half = (usable["high"] - usable["low"]).cast(pl.Float64).fill_null(np.nan).to_numpy() / 2.0
+    half = half * (normal_quantile(0.95) / normal_quantile(_confidence(human)))
     x = sign * usable["score_machine"].to_numpy().astype(np.float64)
     draws = _draws(human, criterion, usable["id"].to_list())
     if draws is not None:
@@ -142,6 +144,13 @@ def _draws(human: Scores, criterion: str | None, ids: list[str]) -> Floats | Non
     values = rows.select(ids).to_numpy().astype(np.float64)
     values = values[~np.isnan(values).any(axis=1)]
     return values if len(values) >= 2 else None
+
+
+def _confidence(human: Scores) -> float:
+    """The confidence of people's intervals: as recorded, else 95 %."""
+    settings = human.made.get("settings")
+    said = settings.get("confidence") if isinstance(settings, Mapping) else None
+    return float(said) if isinstance(said, float) and 0.0 < said < 1.0 else 0.95
 
 
 def _wider(draws: Floats, half: Floats) -> Floats:
