@@ -161,6 +161,30 @@ def test_names_in_foreign_files_lead_to_no_other_folder(cli: Cli, here: Path) ->
     assert sorted(path.name for path in here.iterdir()) == ["deep", "m.csv"]
 
 
+def test_an_import_replaces_no_scores_unasked(cli: Cli, here: Path) -> None:
+    Path("m.csv").write_text("item,brisque,niqe\nx,1,2\ny,2,3\n")
+    asked = ("import", "table", "m.csv", "--set", "kind=scores", "-o", "study")
+    Path("study/scores").mkdir(parents=True)
+    Path("study/scores/niqe.csv").write_text("mine")
+    assert "'study/scores/niqe.csv' exists; --force replaces it" in cli(*asked).refusal
+    assert [path.name for path in Path("study/scores").iterdir()] == ["niqe.csv"], "all or nothing"
+    assert Path("study/scores/niqe.csv").read_text() == "mine"
+    assert cli(*asked, "--force").code == 0
+    assert Path("study/scores/niqe.csv").read_text() != "mine"
+
+
+def test_a_copy_replaces_no_picture_unasked(cli: Cli, here: Path, shared: Callable[[str], Path]) -> None:
+    source = shared("images/avt_ai_images")
+    asked = ("import", "auto", source, "-o", "copied", "--copy")
+    name = min(path.name for path in (source / "images").glob("*.jpg"))
+    Path("copied/images").mkdir(parents=True)
+    Path("copied/images", name).write_bytes(b"mine")
+    assert f"'copied/images/{name}' exists; --force replaces it" in cli(*asked).refusal
+    assert [path.read_bytes() for path in Path("copied/images").iterdir()] == [b"mine"]
+    assert cli(*asked, "--force").code == 0
+    assert Path("copied/images", name).read_bytes() == (source / "images" / name).read_bytes()
+
+
 def test_a_copy_never_leaves_the_folder(cli: Cli, here: Path, voted: Path) -> None:
     refused = cli("import", "auto", voted / "bench", "-o", "copy", "--copy")
     assert refused.code == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ from ..sources import SOURCES, Imported, import_source, recognise
 from ..sources.packed import packed_benchmark
 from ..study import read_answers
 from ..study.faults import unknown_shown
-from ..tables import read_table
+from ..tables import read_table, whole_file
 from .reading import named
 from .words import file_name
 
@@ -110,24 +111,22 @@ def import_into(
     written: list[Path] = []
     if found.benchmark is not None:
         _free(folder, force)
+    tables: dict[Path, Votes | Ratings | Scores] = {}
     for noun, name in ((found.votes, "votes.csv"), (found.ratings, "ratings.csv")):
         if noun is not None:
-            _free_file(folder / name, force)
+            tables[folder / name] = noun
+    for scores in found.scores:
+        target, again = folder / "scores" / f"{file_name(scores.name)}.csv", 2
+        while target in tables:
+            target, again = target.with_name(f"{file_name(scores.name)}-{again}.csv"), again + 1
+        tables[target] = scores
+    for path in tables:
+        _free_file(path, force)
     if found.benchmark is not None:
-        made = _copied(found.benchmark, folder) if copy else _moved(found.benchmark, folder)
+        made = _copied(found.benchmark, folder, force) if copy else _moved(found.benchmark, folder)
         made.write(folder)
         written.append(folder / "benchmark.toml")
-    if found.votes is not None:
-        written.append(found.votes.write(folder / "votes.csv"))
-    if found.ratings is not None:
-        written.append(found.ratings.write(folder / "ratings.csv"))
-    for scores in found.scores:
-        target = folder / "scores" / f"{file_name(scores.name)}.csv"
-        again = 2
-        while target in written:
-            target = target.with_name(f"{file_name(scores.name)}-{again}.csv")
-            again += 1
-        written.append(scores.write(target))
+    written += [noun.write(path) for path, noun in tables.items()]
     return found, written
 
 
@@ -167,14 +166,20 @@ def _moved(benchmark: Benchmark, folder: Path) -> Benchmark:
     return replace(benchmark, items=column(benchmark.items), references=column(benchmark.references), folder=folder)
 
 
-def _copied(benchmark: Benchmark, folder: Path) -> Benchmark:
+def _copied(benchmark: Benchmark, folder: Path, force: bool) -> Benchmark:
     pictures = [*benchmark.items["image"].drop_nulls(), *benchmark.references["image"]]
-    for image in track(pictures, "copying pictures"):
+    for image in pictures:  # all are looked at before the first is written
         target = folder / image
         if Path(image).is_absolute() or ".." in Path(image).parts:
             raise BadConfig(f"picture '{image}' lies outside the source's folder; import without --copy", where=image)
+        if target.exists() and not filecmp.cmp(benchmark.folder / image, target, shallow=False):
+            _free_file(target, force)
+    for image in track(pictures, "copying pictures"):
+        target = folder / image
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(benchmark.folder / image, target)
+        if not (target.exists() and target.samefile(benchmark.folder / image)):
+            with whole_file(target) as aside:
+                shutil.copyfile(benchmark.folder / image, aside)
     return replace(benchmark, folder=folder)
 
 
