@@ -82,6 +82,7 @@ def test_collect_says_whose_sheets_do_not_count_and_what_is_older(folder: Path) 
         "study.db holds no answer that counts; nothing was collected; 16 on sheets excluded by the rule checks, 16 on "
         "sheets excluded at the desk, 2 on unfinished sheets; "
     ) in refusal
+    assert "; --everything takes them; " in refusal
     assert refusal.endswith("votes.csv' is older and holds answers that no longer count; remove it")
 
 

@@ -244,7 +244,8 @@ def _nothing(folder: Path, name: str, out: Mapping[str, int]) -> TooFew:
     old = [f"'{path}'" for what in ("votes", "ratings") if (path := folder / f"{what}.csv").is_file()]
     verbs = ("is", "holds", "it") if len(old) == 1 else ("are", "hold", "them")
     stale = f"{' and '.join(old)} {verbs[0]} older and {verbs[1]} answers that no longer count; remove {verbs[2]}"
-    parts = [f"{name} holds no answer that counts", "nothing was collected", on, stale if old else ""]
+    more = "--everything takes them" if out else ""
+    parts = [f"{name} holds no answer that counts", "nothing was collected", on, more, stale if old else ""]
     return TooFew("; ".join(part for part in parts if part), where=name)
 
 
