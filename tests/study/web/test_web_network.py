@@ -218,9 +218,10 @@ def test_the_code_comes_only_when_the_server_has_every_answer(visit: Visit) -> N
     who = visit(study)
     who.network_faults_wanted = True
     _answer(who, "1")
+    at_once = "() => [document.body.dataset.phase, document.querySelectorAll('.code').length]"
     seen = set()
-    while who.data()["phase"] != "done":
-        seen.add((len(study.answers), who.page.locator(".code").count()))
+    while (now := tuple(who.page.evaluate(at_once)))[0] != "done":
+        seen.add(now)
         who.page.wait_for_timeout(50)
     assert {codes for _, codes in seen} == {0}
     assert len(study.answers) == 1
