@@ -354,6 +354,29 @@ def test_two_items_are_too_few_and_a_constant_metric_has_no_correlation() -> Non
     assert row(flat, "srcc")["value"] is None
     assert row(flat, "plcc")["value"] is None
     assert row(flat, "auc_better")["value"] == 0.5
+    whys = {note["statistic"]: note["why"] for note in flat.notes["undefined"]}
+    constant = ("srcc", "krcc", "plcc_raw", "plcc", "plcc_4", "plcc_oof")
+    assert {whys[name] for name in constant} == {"the predictor is constant over these items, so nothing can correlate"}
+    even = reasons(compare(scores("human", [1.0] * 20, half=0.1), scores("m", y), replicates=20))
+    assert {even[name] for name in constant} == {
+        "people's scores are constant over these items, so nothing can correlate"
+    }
+
+
+def test_it_is_the_curve_that_is_said_to_be_constant_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a group whose items lie where the curve of all has no slope, the predictor varies and the curve does not."""
+    y, x = noisy(13, 40, 0.3)
+    far = np.concatenate([np.full(20, 1e9) + np.arange(20), x[20:]])
+    items = [f"i{k:03d}" for k in range(40)]
+    method = pl.DataFrame({"item": items, "method": ["far"] * 20 + ["near"] * 20})
+    found = compare(scores("human", y, half=0.1), scores("m", far), group=method, replicates=20)
+    whys = {note["statistic"]: note["why"] for note in found.notes["undefined"] if note["group"] == "method=far"}
+    assert whys["plcc"] == whys["plcc_4"] == "the fitted curve is constant over these items, so nothing can correlate"
+    assert row(found, "srcc", group="method=far")["value"] is not None
+    monkeypatch.setattr(figures, "out_of_fold", lambda *_, **__: math.nan)
+    y, x = noisy(14, 20, 1.0)
+    whole = reasons(compare(scores("human", y, half=0.1), scores("m", x), replicates=20))
+    assert whole["plcc_oof"] == "the fitted curves are constant over these items, so nothing can correlate"
 
 
 def test_what_cannot_be_compared_is_refused_with_a_reason() -> None:

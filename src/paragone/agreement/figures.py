@@ -81,6 +81,7 @@ MOST_PAIRED = 2000
 """Items whose pairs are looked at: two million pairs, some 100 MB."""
 MAPPING_PARAMETERS = 5
 """Parameters of the mapping behind rmse and rmse_star."""
+_FOLDS = 5  # of plcc_oof
 
 
 @dataclass(eq=False)
@@ -212,9 +213,34 @@ class Figure:
     """What must be on one scale of people: the items' scores, those of all items (for the curve), or each pair."""
 
 
+def _correlated(compute: Callable[..., Statistic]) -> Callable[[Case], Statistic]:
+    """A correlation of the predictor with people."""
+
+    def value(case: Case) -> Statistic:
+        flat = _flat(case)
+        return flat or compute(case.data.x, case.data.y, level=case.level)
+
+    return value
+
+
+def _flat(case: Case, fitted: Floats | None = None) -> Statistic | None:
+    """Nothing, and which side is constant; None where neither is. `fitted` is what a curve makes of the predictor."""
+    sides = [("the predictor is", case.data.x), ("people's scores are", case.data.y)]
+    for side, values in [*sides, *([] if fitted is None else [("the fitted curve is", fitted)])]:
+        if np.ptp(values) == 0:
+            return Statistic.undefined(
+                len(case.data.items), f"{side} constant over these items, so nothing can correlate"
+            )
+    return None
+
+
 def _mapped_plcc(form: Literal["logistic5", "logistic4"]) -> Callable[[Case], Statistic]:
     def value(case: Case) -> Statistic:
-        found = pearson(case.mapped(form), case.data.y, level=case.level)
+        fitted = case.mapped(form)
+        flat = _flat(case, fitted)
+        if flat is not None:
+            return flat
+        found = pearson(fitted, case.data.y, level=case.level)
         return found._replace(note=found.note or case.fit(form).note)
 
     return value
@@ -231,9 +257,14 @@ def _out_of_fold(case: Case) -> Statistic:
     n = len(case.data.items)
     if case.parent is not None:
         return Statistic.undefined(n, "given for all items only")
-    r = out_of_fold(case.data.x, case.data.y, max_slope=case.max_slope)
+    if n < 2 * _FOLDS:
+        return Statistic.undefined(n, f"{n} common items; ten or more are needed")
+    flat = _flat(case)
+    if flat is not None:
+        return flat
+    r = out_of_fold(case.data.x, case.data.y, max_slope=case.max_slope, folds=_FOLDS)
     if math.isnan(r):
-        return Statistic.undefined(n, "fewer than ten items, or a constant side")
+        return Statistic.undefined(n, "the fitted curves are constant over these items, so nothing can correlate")
     return Statistic(r, math.nan, math.nan, n, "five folds")
 
 
@@ -245,7 +276,8 @@ def _cubic(case: Case) -> Statistic:
         fit = fit_monotone_cubic(case.data.x, case.data.y)
     except TooFew as few:
         return Statistic.undefined(n, few.message)
-    return pearson(fit.predict(case.data.x), case.data.y, level=case.level)
+    fitted = fit.predict(case.data.x)
+    return _flat(case, fitted) or pearson(fitted, case.data.y, level=case.level)
 
 
 def _error(case: Case) -> Floats:
@@ -306,17 +338,17 @@ def _pair_replicates(compute: Callable[[Floats, Pairs, Floats], Floats]) -> Call
 STATISTICS: Mapping[str, Figure] = {
     "srcc": Figure(
         "Spearman's rank correlation",
-        lambda case: spearman(case.data.x, case.data.y, level=case.level),
+        _correlated(spearman),
         lambda case, weights: spearman_replicates(case.data.x, case.data.y, weights),
     ),
     "krcc": Figure(
         "Kendall's tau-b",
-        lambda case: kendall(case.data.x, case.data.y, level=case.level),
+        _correlated(kendall),
         lambda case, weights: kendall_replicates(case.data.x, case.data.y, weights),
     ),
     "plcc_raw": Figure(
         "Pearson's correlation of the scores as they are",
-        lambda case: pearson(case.data.x, case.data.y, level=case.level),
+        _correlated(pearson),
         lambda case, weights: pearson_replicates(case.data.x, case.data.y, weights),
     ),
     "plcc": Figure(
