@@ -13,7 +13,7 @@ import pytest
 from paragone.errors import BadTable, NotFound, UnknownName
 from paragone.images import write_image
 from paragone.make.demo import demo_pictures
-from paragone.make.references.cards import CARDS, Cards, completed, sentence, shipped_cards
+from paragone.make.references.cards import CARDS, DRAWN, Cards, completed, sentence, shipped_cards
 
 WAVE = {
     "factor": "style",
@@ -69,6 +69,13 @@ def test_the_sentence_of_the_great_wave() -> None:
 )
 def test_what_is_not_known_is_left_out_of_the_sentence(card: dict[str, Any], said: str) -> None:
     assert sentence(card) == said
+
+
+def test_a_drawn_reference_is_not_said_to_be_by_an_artist() -> None:
+    card = {"factor": "style", "level": "mondrian", "artist": "drawn after mondrian", "source": DRAWN, "colour": "high"}
+    assert sentence(card) == "mondrian: drawn by formula, no work of an artist; high colour"
+    assert sentence({**card, "factor": "content"}) == sentence(card)
+    assert sentence({**card, "source": "museum", "artist": "Piet Mondrian"}) == "Piet Mondrian: high colour"
 
 
 def test_cards_survive_writing_and_reading(tmp_path: Path) -> None:

@@ -169,6 +169,9 @@ def with_levels(card: Mapping[str, Any], values: Mapping[str, float]) -> dict[st
 def sentence(card: Mapping[str, Any]) -> str:
     """Say a card in one line: 'Hokusai: nature, low colour, low detail; Asia, 19th c.'.
 
+    A picture made by formula goes by its level and is said to be no work of an artist: 'mondrian: drawn by formula, no
+    work of an artist; high colour, low detail'.
+
     Args:
         card: columns of `CARDS`, missing ones read as null; what is not known is left out.
 
@@ -178,6 +181,9 @@ def sentence(card: Mapping[str, Any]) -> str:
         Computed levels are followed by '(computed)'.
     """
     first = ("artist", "title", "level") if card.get("factor") == "style" else ("title", "artist", "level")
+    by_formula = card.get("source") == DRAWN
+    if by_formula:
+        first = ("level",)
     name = next((card[word] for word in first if card.get(word)), "unnamed")
     computed = set((card.get("computed") or "").split())
     look = [str(card["category"])] if card.get("category") else []
@@ -192,7 +198,8 @@ def sentence(card: Mapping[str, Any]) -> str:
     origin = [str(card["region"])] if card.get("region") else []
     if card.get("century") is not None:
         origin.append(_century(int(card["century"])))
-    parts = [", ".join(look), ", ".join(origin)]
+    parts = ["drawn by formula, no work of an artist"] if by_formula else []
+    parts += [", ".join(look), ", ".join(origin)]
     if card.get("marks"):
         parts.append(f"known by {card['marks']}")
     if card.get("difficulty"):
