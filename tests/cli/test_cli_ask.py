@@ -37,6 +37,31 @@ def test_a_plan_says_what_serve_would_refuse(cli: Cli, votes_here: Path) -> None
     assert fault in cli("check", "--no-pictures").out.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("named", "asked", "line"),
+    [
+        ('["content", "style", "overall"]', '["overall"]', "asks overall; benchmark.toml names content and style too"),
+        ('["style"]', '["overall", "depth"]', "asks overall and depth; benchmark.toml names style too"),
+        ('["style"]', '["overall", "style"]', ""),
+        ('["style", "overall"]', "[]", ""),
+        ("[]", '["overall"]', ""),
+    ],
+)
+def test_a_plan_says_which_criteria_of_the_benchmark_are_not_asked(
+    cli: Cli, votes_here: Path, named: str, asked: str, line: str
+) -> None:
+    card = re.sub(r"(?m)^criteria = .*$", f"criteria = {named}", Path("benchmark.toml").read_text())
+    assert f"criteria = {named}" in card
+    Path("benchmark.toml").write_text(card)
+    Path("study.toml").write_text(PAIRS.replace("seed = 1\n", f"seed = 1\ncriteria = {asked}\n"))
+    said = cli("plan")
+    assert said.code == 0
+    assert [told for told in said.err.splitlines() if "benchmark.toml" in told] == (
+        [f"study.toml {line}"] if line else []
+    )
+    assert "benchmark.toml" not in cli("plan", "--json").err
+
+
 def test_a_plan_as_json_is_one_document(cli: Cli, votes_here: Path) -> None:
     said = cli("plan", ".", "-o", "elsewhere/p.parquet", "--json")
     document = said.document

@@ -80,7 +80,11 @@ def plan(
     following = (
         []
         if wave is not None
-        else [*study.unsigned_lines(folder), f"next, to click through it yourself: paragone serve {folder} --preview"]
+        else [
+            *study.unasked_lines(folder),
+            *study.unsigned_lines(folder),
+            f"next, to click through it yourself: paragone serve {folder} --preview",
+        ]
     )
     for line in [*lines, *costs.text.splitlines(), *following, str(path)]:
         say(line, quiet=quiet or as_json)

@@ -18,6 +18,7 @@ from ..plan import Plan
 from ..scores import Scores
 from ..study import Collected, collect, read_answers
 from ..study.faults import unfit_pages, unknown_shown, unsigned
+from ..study.worded import listed
 from ..tables import write_table
 from .serving import can_serve
 from .stored import OUT, Stored, people_answered, stored_answers
@@ -28,6 +29,7 @@ __all__ = [
     "make_plan",
     "no_people_lost",
     "simulate_folder",
+    "unasked_lines",
     "unsigned_lines",
     "with_criteria",
 ]
@@ -51,6 +53,15 @@ def unsigned_lines(folder: Path) -> list[str]:
     """What has to be filled in before people are asked, though a plan can be dealt without: one line, or none."""
     keys = unsigned(read_study(folder / "study.toml"))
     return [f"fill in [consent] {' and '.join(keys)} of study.toml before serving"] if keys else []
+
+
+def unasked_lines(folder: Path) -> list[str]:
+    """Which criteria the benchmark names and the study does not ask: one line, or none where it asks them all."""
+    named, asked = Benchmark.read(folder).criteria, read_study(folder / "study.toml").criteria
+    left = [criterion for criterion in named if criterion not in asked]
+    if not asked or not left:
+        return []
+    return [f"study.toml asks {listed(asked)}; benchmark.toml names {listed(left)} too"]
 
 
 def _study(folder: Path) -> Study:
