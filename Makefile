@@ -47,7 +47,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: $(VENV)/bin/python pyproject.toml
-	$(PIP) -e ".[demo]"
+	$(PIP) -e ".[all]"
 	touch $@
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml requirements/constraints.txt requirements/weights.txt

@@ -13,6 +13,7 @@ from ..benchmark import Benchmark
 from ..errors import MissingExtra, NotFound, UnknownName, WouldOverwrite
 from ..make.building import TRIED_AGAIN, Built, build, work_in
 from ..make.foretelling import Forecast, forecast
+from ..make.grid import listed
 from ..make.making import Making, read_making
 from ..report.contact import contact_page, contact_picture
 from ..tables import read_table
@@ -60,6 +61,8 @@ def stylised(
         raise WouldOverwrite(
             f"'{folder}' holds a benchmark that was not made from make.toml; name another folder", where=str(folder)
         )
+    asked = [name for name in ("plan.csv", "votes.csv", "ratings.csv") if (folder / name).is_file()]
+    before = set(Benchmark.read(folder).items["item"]) if asked and (folder / "benchmark.toml").is_file() else set()
     built = build(
         making,
         folder,
@@ -71,6 +74,9 @@ def stylised(
         quiet=quiet,
         say=say,
     )
+    gone = sorted(before - set(built.benchmark.items["item"]))
+    if gone and say is not None:
+        say(f"{len(gone)} items are gone that {' and '.join(asked)} may name: {listed(gone)}; paragone check {folder} tells")
     written = [folder / "benchmark.toml", folder / "cells.csv"]
     if built.benchmark.items.height:
         written += drawn(folder, quiet=quiet, say=say)
@@ -90,7 +96,7 @@ def outlook(
         making, folder, beside=folder, methods=methods, chosen=chosen_levels(making, folder), quiet=quiet
     )
     asked = {name: work for name, work in work_of.items() if not methods or name in methods}
-    return forecast(making, asked, beside=folder, again=TRIED_AGAIN)
+    return forecast(making, asked, beside=folder, again=TRIED_AGAIN, quiet=quiet)
 
 
 def drawn(folder: Path, *, quiet: bool = True, say: Callable[[str], None] | None = None) -> list[Path]:

@@ -17,16 +17,16 @@ from ..benchmark import Benchmark
 from ..errors import BadConfig, UnknownName
 from ..provenance import digest
 from ..tables import write_table
-from .adapters import FolderMethod, FolderReading, read_folder
+from .adapters import FolderMethod, FolderReading, grid_of, read_folder
 from .cells import Job, finished, record_of, seed_of
 from .demo import with_broken
 from .foretelling import foretold, spoken
-from .grid import CellGrid
+from .grid import CellGrid, listed
 from .making import Making
 from .references.carded import cards_of, manners_of
 from .references.cards import Cards
 from .references.prepared import Prepared, prepare
-from .running import AnyMethod, own_files, possible, run
+from .running import AnyMethod, manners_taken, own_files, possible, run
 
 __all__ = ["TRIED_AGAIN", "Built", "build", "jobs_of", "work_in"]
 
@@ -42,7 +42,8 @@ class Built:
     benchmark: Benchmark
     """Its items are the cells that are ok, and broken versions where they were asked for."""
     cells: pl.DataFrame
-    """One row per expected cell: item, method, one column per factor, status, reason, image, width, height, seconds."""
+    """One row per expected cell: item, method, one column per factor, status, reason, image, width and height of the
+    picture, given_width and given_height that the method gave it, seconds."""
     made: int
     """Cells that this run made, whatever became of them."""
     kept: int
@@ -62,9 +63,8 @@ class Built:
         factors = tuple(self.cells.columns[2 : self.cells.columns.index("status")])
         cells: dict[str, dict[tuple[str, ...], str]] = {}
         for method, status, *levels in self.cells.select("method", "status", *factors).iter_rows():
-            twice = method in self.readings and tuple(levels) in self.readings[method].duplicates
-            cells.setdefault(method, {})[tuple(levels)] = "duplicate" if twice else status
-        return CellGrid(factors, cells, {name: list(read.unmatched) for name, read in self.readings.items()})
+            cells.setdefault(method, {})[tuple(levels)] = status
+        return grid_of(factors, cells, self.readings)
 
 
 def build(
@@ -122,13 +122,18 @@ def build(
             every = method.rereads or name in remake
             outstanding = [job for job in work if every or finished(job, again=tried) is None]
             kept += len(work) - len(outstanding)
-            made += len(outstanding)
             if outstanding:
                 if say is not None:
-                    say(
-                        f"{name}: {len(outstanding)} of {len(work)} cells to make{_later(name, method, outstanding, beside)}"
-                    )
-                run(name, method, outstanding, known=work, folder=beside, jobs=jobs, quiet=quiet)
+                    verb = "read" if method.rereads else "make"
+                    later = _later(name, method, outstanding, beside)
+                    say(f"{name}: {len(outstanding)} of {len(work)} cells to {verb}{later}")
+                    taken = manners_taken(name, method, work)
+                    told = [f"{manner or 'any style'} ({', '.join(styles)})" for manner, styles in taken.items()]
+                    if told:
+                        say(f"{name}: manners by style: {listed(told, 12)}")
+                landed = run(name, method, outstanding, known=work, folder=beside, jobs=jobs, quiet=quiet)
+                made += landed
+                kept += len(outstanding) - landed
             if isinstance(method, FolderMethod):
                 readings[name] = read_folder(method, work, folder=beside)
                 if say is not None:
@@ -294,7 +299,8 @@ def _cells(work: Sequence[Job], factors: tuple[str, ...], folder: Path) -> pl.Da
     for job in work:
         record = record_of(job.target) or {"status": "missing", "reason": "not made yet"}
         ok = record["status"] == "ok"
-        width, height = record.get("given") or (None, None)
+        width, height = record.get("size") or (None, None)
+        given_width, given_height = record.get("given") or (None, None)
         rows.append(
             {
                 "item": job.item,
@@ -305,11 +311,14 @@ def _cells(work: Sequence[Job], factors: tuple[str, ...], folder: Path) -> pl.Da
                 "image": job.target.relative_to(folder).as_posix() if ok else None,
                 "width": width,
                 "height": height,
+                "given_width": given_width,
+                "given_height": given_height,
                 "seconds": record.get("seconds"),
             }
         )
     texts = dict.fromkeys(("item", "method", *factors, "status", "reason", "image"), pl.String)
-    return pl.DataFrame(rows, schema={**texts, "width": pl.Int64, "height": pl.Int64, "seconds": pl.Float64})
+    sizes = dict.fromkeys(("width", "height", "given_width", "given_height"), pl.Int64)
+    return pl.DataFrame(rows, schema={**texts, **sizes, "seconds": pl.Float64})
 
 
 def _benchmark(making: Making, cells: pl.DataFrame, ready: Mapping[str, Sequence[Prepared]], folder: Path) -> Benchmark:

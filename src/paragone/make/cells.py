@@ -23,7 +23,7 @@ from ..images import Picture, decode_image, read_image, to_uint8
 from ..provenance import digest
 from ..tables import whole_file
 
-__all__ = ["STATUSES", "Job", "Outcome", "finished", "land", "record_of", "seed_of"]
+__all__ = ["STATUSES", "Job", "Outcome", "finished", "judged", "land", "record_of", "seed_of"]
 
 STATUSES: Mapping[str, str] = {
     "ok": "the picture is there and is what it must be",
@@ -87,19 +87,14 @@ def seed_of(*parts: object) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") & (2**63 - 1)
 
 
-def land(job: Job, outcome: Outcome, *, align: str = "exact") -> dict[str, Any]:
-    """Check what a method gave, write picture and record, and return the record.
+def judged(job: Job, outcome: Outcome, *, align: str = "exact") -> tuple[dict[str, Any], Picture | None]:
+    """Check what a method gave, and write nothing.
 
     Args:
-        job: the cell.
-        outcome: what the method gave.
-        align: what is done where the size is not the content's: 'exact' (status wrong_size), 'resize' (both sides, the
-            picture may be stretched), 'crop' (centre, then resize) or 'pad' (resize within, grey borders). The sizes are
-            recorded in every case.
+        job, outcome, align: as for `land`.
 
     Returns:
-        The record: item, method, levels, status, reason, size before and after, seconds, seed, key, digest and facts.
-        The picture of a cell that is not ok is kept aside (`rejected/`) where there is one, and never an item.
+        The record as far as it is known before the picture is written, and the picture in the size it will have.
     """
     record: dict[str, Any] = {
         "item": job.item,
@@ -125,6 +120,24 @@ def land(job: Job, outcome: Outcome, *, align: str = "exact") -> dict[str, Any]:
                 record |= _invalid(picture, content)
         except BadInput as error:
             record |= {"status": "invalid", "reason": error.message}
+    return record, picture
+
+
+def land(job: Job, outcome: Outcome, *, align: str = "exact") -> dict[str, Any]:
+    """Check what a method gave, write picture and record, and return the record.
+
+    Args:
+        job: the cell.
+        outcome: what the method gave.
+        align: what is done where the size is not the content's: 'exact' (status wrong_size), 'resize' (both sides, the
+            picture may be stretched), 'crop' (centre, then resize) or 'pad' (resize within, grey borders). The sizes are
+            recorded in every case.
+
+    Returns:
+        The record: item, method, levels, status, reason, size before and after, seconds, seed, key, digest and facts.
+        The picture of a cell that is not ok is kept aside (`rejected/`) where there is one, and never an item.
+    """
+    record, picture = judged(job, outcome, align=align)
     job.target.parent.mkdir(parents=True, exist_ok=True)
     if picture is not None:
         kept = record["status"] == "ok"
@@ -193,7 +206,7 @@ def _aligned(picture: Picture, height: int, width: int, align: str) -> tuple[Pic
         return picture, {}
     told = f"{have[1]} x {have[0]} pixels for a content of {width} x {height}"
     if align == "exact":
-        return picture, {"status": "wrong_size", "reason": told}
+        return picture, {"status": "wrong_size", "reason": f'{told}; align = "resize", "crop" or "pad" mends it'}
     shown = Image.fromarray(to_uint8(picture))
     scale = max(width / have[1], height / have[0]) if align == "crop" else min(width / have[1], height / have[0])
     if align == "resize":

@@ -12,8 +12,9 @@ import polars as pl
 
 from ..errors import ParagoneError
 from ..images import Picture, read_image, resize
-from .adapters import FolderMethod, FolderReading, read_folder
-from .cells import Job, finished, record_of
+from ..parallel import track
+from .adapters import FolderMethod, FolderReading, folder_outcomes, grid_of, read_folder
+from .cells import Job, finished, judged, record_of
 from .grid import CellGrid
 from .making import Making, StyliserMethod
 from .running import AnyMethod, made_by, options_of
@@ -32,7 +33,8 @@ class Forecast:
     """Columns method, kind, cells, done, seconds: CPU seconds a picture, null where nobody can tell."""
     readings: Mapping[str, FolderReading] = field(default_factory=dict)
     """Method whose results lie ready -> what its folder holds."""
-    factors: tuple[str, ...] = ()
+    grid: CellGrid | None = None
+    """What would become of the cells of those methods; None: there is none."""
 
     @property
     def text(self) -> str:
@@ -43,35 +45,49 @@ class Forecast:
             took = row["seconds"]
             total += (took or 0.0) * left
             time_left = "" if took is None or not left else f", about {spoken(took * left)} of CPU time"
-            lines.append(f"{row['method']} ({row['kind']}): {left} of {row['cells']} cells to make{time_left}")
+            verb = "read" if row["method"] in self.readings else "make"
+            lines.append(f"{row['method']} ({row['kind']}): {left} of {row['cells']} cells to {verb}{time_left}")
         if total and len(lines) > 1:
             lines.append(f"in all about {spoken(total)} of CPU time")
         for method, read in self.readings.items():
             lines += [f"{method}: {line}" for line in read.text.splitlines()]
-        if self.readings:
-            cells = {method: read.statuses for method, read in self.readings.items()}
-            extra = {method: list(read.unmatched) for method, read in self.readings.items()}
-            lines += CellGrid(self.factors, cells, extra).text.splitlines()
+        if self.grid is not None:
+            lines += self.grid.text.splitlines()
         return "\n".join(lines)
 
 
 def forecast(
-    making: Making, work_of: Mapping[str, Sequence[Job]], *, beside: Path, again: tuple[str, ...] = ()
+    making: Making,
+    work_of: Mapping[str, Sequence[Job]],
+    *,
+    beside: Path,
+    again: tuple[str, ...] = (),
+    quiet: bool = True,
 ) -> Forecast:
-    """Return how many cells of each method are left, and the CPU seconds that one takes.
+    """Return how many cells of each method are left, and the CPU seconds that one takes; ready results are looked at.
 
     Args:
         making: the record of make.toml.
         work_of: method -> its cells.
         beside: where make.toml lies.
         again: statuses that would be tried again.
+        quiet: show no progress.
+
+    Raises:
+        BadInput: no file of a folder of ready results is any of its cells.
     """
     rows = []
-    readings = {}
+    readings: dict[str, FolderReading] = {}
+    cells: dict[str, dict[tuple[str, ...], str]] = {}
     for name, work in work_of.items():
         method = making.method[name]
         if isinstance(method, FolderMethod) and work:
+            given = folder_outcomes(method, work, folder=beside, known=work)
             readings[name] = read_folder(method, work, folder=beside)
+            cells[name] = {
+                tuple(job.levels.values()): str(judged(job, outcome, align=method.align)[0]["status"])
+                for job, outcome in track(given, name, total=len(work), quiet=quiet)
+            }
         done = [job for job in work if finished(job, again=again) is not None]
         left = [job for job in work if job not in done]
         rows.append(
@@ -79,12 +95,13 @@ def forecast(
                 "method": name,
                 "kind": str(method.__struct_config__.tag),
                 "cells": len(work),
-                "done": len(done),
+                "done": 0 if method.rereads else len(done),
                 "seconds": _measured(work) or (_tried(name, method, left, beside) if left else None),
             }
         )
     schema = {"method": pl.String, "kind": pl.String, "cells": pl.Int64, "done": pl.Int64, "seconds": pl.Float64}
-    return Forecast(pl.DataFrame(rows, schema=schema), readings, tuple(making.reference))
+    grid = grid_of(tuple(making.reference), cells, readings) if readings else None
+    return Forecast(pl.DataFrame(rows, schema=schema), readings, grid)
 
 
 def foretold(name: str, method: AnyMethod, work: Sequence[Job], beside: Path) -> float | None:

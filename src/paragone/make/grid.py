@@ -28,6 +28,8 @@ SIGNS: Mapping[str, str] = {
 }
 """What became of a cell -> its sign in the grid; 'duplicate': several files for it, none of them taken."""
 
+_WORDS = {"duplicate": "ambiguous (several files)", "ambiguous": "ambiguous (several readings)"}
+
 _WIDEST = 60  # signs side by side; our choice: more are counted
 
 
@@ -82,15 +84,15 @@ class CellGrid:
         """Plain lines: one if every cell of every method is ok, else the grid of the methods that lack some."""
         every = [status for own in self.cells.values() for status in own.values()]
         gaps = {method: own for method, own in self.cells.items() if set(own.values()) - {"ok"}}
-        counted = [(self.cells, "methods"), *zip(self._levels, self.factors, strict=True)]
-        sizes = " x ".join(f"{len(own)} {name}" for own, name in counted)
+        counted = [(self.cells, "method"), *zip(self._levels, self.factors, strict=True)]
+        sizes = " x ".join(f"{len(own)} {name}{'s' * (len(own) > 1)}" for own, name in counted)
         extra = sum(map(len, self.extra.values()))
         more = f"; {extra} file{'s' * (extra > 1)} of no cell" if extra else ""
         if not gaps:
             return f"complete: {len(every)} of {len(every)} cells ({sizes}){more}"
         full = [method for method in self.cells if method not in gaps]
         counts = Counter(every)
-        parts = [f"{counts[key]} {key.replace('_', ' ')}" for key in SIGNS if counts[key]]
+        parts = [f"{counts[key]} {_WORDS.get(key, key)}" for key in SIGNS if counts[key]]
         lines = [*self._drawn(gaps), self._legend(gaps), *([f"complete: {listed(full, 12)}"] if full else [])]
         return "\n".join([*lines, f"{', '.join(parts)} of {len(every)} cells ({sizes}){more}"])
 
@@ -127,7 +129,7 @@ class CellGrid:
 
     def _legend(self, gaps: Mapping[str, Mapping[tuple[str, ...], str]]) -> str:
         seen = {status for own in gaps.values() for status in own.values()}
-        signs = "  ".join(f"{sign} {key.replace('_', ' ')}" for key, sign in SIGNS.items() if key in seen)
+        signs = "  ".join(f"{sign} {_WORDS.get(key, key)}" for key, sign in SIGNS.items() if key in seen)
         first = self._levels[0]
         if len(first) > _WIDEST:
             return f"in each column: cells that are ok, of all levels of {self.factors[0]}"

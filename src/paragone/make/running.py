@@ -17,7 +17,7 @@ from .cells import Job, Outcome, finished, land
 from .making import StyliserMethod
 from .stylise import STYLISERS, checked_options, stylise
 
-__all__ = ["AnyMethod", "made_by", "options_of", "own_files", "possible", "run"]
+__all__ = ["AnyMethod", "made_by", "manners_taken", "options_of", "own_files", "possible", "run"]
 
 AnyMethod: TypeAlias = StyliserMethod | Adapter
 """The record of any `[method.<name>]`."""
@@ -37,15 +37,36 @@ def possible(name: str, method: AnyMethod, work: Sequence[Job], *, beside: Path)
         BadConfig: it would read its own results; settings that cannot be.
         UnknownName: a manner or placeholder that does not exist.
     """
-    if isinstance(method, StyliserMethod):
-        chosen = STYLISERS.get(method.styliser or name)
-        if chosen.ready is not None:
-            chosen.ready(**checked_options(chosen, options_of(name, method, beside)))
-            for manner in sorted({job.hints["manner"] for job in work if "manner" in job.hints}):
-                if "manner" in inspect.signature(chosen.run).parameters and "manner" not in method.options:
-                    chosen.ready(manner=manner)
+    if not isinstance(method, StyliserMethod):
+        outcomes(method, [], folder=beside, known=work)
         return
-    outcomes(method, [], folder=beside, known=work)
+    chosen = STYLISERS.get(method.styliser or name)
+    if chosen.ready is None:
+        return
+    try:
+        chosen.ready(**checked_options(chosen, options_of(name, method, beside)))
+        for manner in sorted(manners_taken(name, method, work)):
+            chosen.ready(**({"manner": manner} if manner else {}))
+    except MissingExtra as error:
+        raise MissingExtra(f"method '{name}': {error.message}", where=error.where) from error
+
+
+def manners_taken(name: str, method: AnyMethod, work: Sequence[Job]) -> dict[str, list[str]]:
+    """Return manner -> the styles that a method does in it, '' for those without one; empty for methods without manners.
+
+    Args:
+        name: of the method.
+        method: its settings.
+        work: its cells.
+    """
+    if not isinstance(method, StyliserMethod) or "manner" in method.options:
+        return {}
+    if "manner" not in inspect.signature(STYLISERS.get(method.styliser or name).run).parameters:
+        return {}
+    taken: dict[str, list[str]] = {}
+    for style, manner in {job.levels["style"]: job.hints.get("manner", "") for job in work}.items():
+        taken.setdefault(manner, []).append(style)
+    return taken
 
 
 def options_of(name: str, method: StyliserMethod, beside: Path) -> dict[str, Any]:
@@ -88,7 +109,7 @@ def run(
     folder: Path,
     jobs: int = 1,
     quiet: bool = True,
-) -> None:
+) -> int:
     """Make and land cells; each is on the disk as soon as it is known.
 
     Args:
@@ -99,23 +120,31 @@ def run(
         folder: where make.toml lies.
         jobs: worker processes, for stylisers; the other kinds have settings of their own.
         quiet: show no progress.
+
+    Returns:
+        Cells that were landed: all but those of ready results whose file and fate are as they were.
     """
     if isinstance(method, StyliserMethod):
         options = options_of(name, method, folder)
         piece = partial(_styled, styliser=method.styliser or name, options=options, align=method.align)
-        spread(piece, work, jobs=jobs, label=name, quiet=quiet)
-        return
+        return len(spread(piece, work, jobs=jobs, label=name, quiet=quiet))
+    landed = 0
     for job, outcome in outcomes(method, work, folder=folder, known=known, quiet=quiet):
-        if not (method.rereads and _same_file(job, outcome)):
+        if not (method.rereads and _same(job, outcome)):
             land(job, outcome, align=method.align)
+            landed += 1
+    return landed
 
 
-def _same_file(job: Job, outcome: Outcome) -> bool:
-    """Whether the cell was landed before from the very same file."""
+def _same(job: Job, outcome: Outcome) -> bool:
+    """Whether the cell was landed before from the very same file, or for the same reason from none."""
     record = finished(job)
-    if record is None or record["status"] != outcome.status:
+    if record is None:
         return False
-    return outcome.status == "ok" and record["facts"].get("file_sha256") == outcome.facts.get("file_sha256")
+    file = outcome.facts.get("file_sha256")
+    if outcome.status == "ok":  # what came of the file, a wrong size among it, comes of it again
+        return file is not None and record["facts"].get("file_sha256") == file
+    return bool(record["status"] == outcome.status and record["reason"] == outcome.reason)
 
 
 def made_by(styliser: str, content: Picture, style: Picture, *, job: Job, options: Mapping[str, Any]) -> Picture:

@@ -17,7 +17,7 @@ from .edits import HttpMethod, http_outcomes
 from .folder import FolderMethod, LayoutRate, detect_layout, folder_outcomes, read_folder
 from .layouts import LAYOUTS, Layout
 from .method import Method
-from .reading import FolderReading
+from .reading import FolderReading, grid_of
 
 __all__ = [
     "LAYOUTS",
@@ -33,6 +33,7 @@ __all__ = [
     "command_outcomes",
     "detect_layout",
     "folder_outcomes",
+    "grid_of",
     "http_outcomes",
     "outcomes",
     "python_outcomes",

@@ -72,7 +72,20 @@ class Reader:
             if cells or decided:
                 return cells, why
             reason = reason or why
-        return set(), reason or "no name of this layout with known ids"
+        return set(), reason or self._unlike(text)
+
+    def _unlike(self, text: str) -> str:
+        """Why a name is none of this layout: its ids are not known, or they are, and it is written in another way."""
+        text = plain(text, fold_case=True)
+        held = []
+        for factor in self.known.factors:
+            own = [name for name, _ in self.known.names[factor] if plain(name, fold_case=True) in text]
+            if not own and factor not in self._given:
+                return "no name of this layout with known ids"
+            held += [f"'{own[0]}'"] if own else []
+        return (
+            f"holds {' and '.join(held)}, but is not named as this layout names" if held else "no name of this layout"
+        )
 
     def _read_by(
         self, patterns: Sequence[tuple[int, list[Part]]], path: str, text: str

@@ -12,11 +12,11 @@ from typing import Any
 
 from ...errors import BadInput
 from ...images import ENDINGS
-from ..grid import listed
+from ..grid import CellGrid, listed
 from .names import Known, plain
 from .reader import Reader
 
-__all__ = ["FolderReading", "case_notes", "gathered", "pictures_in", "read_names"]
+__all__ = ["FolderReading", "case_notes", "gathered", "grid_of", "pictures_in", "read_names"]
 
 _NO_RESULT = re.compile(r"(?:.*/)?(?:grid(?:[-_ ]?\d+)?|.*[-_]grid)", re.IGNORECASE)
 _ITERATE = re.compile(r"(.+?)[-_]?(?:iter(?:ation)?[-_]?)?\d+")
@@ -53,21 +53,6 @@ class FolderReading:
         """Cells without any file."""
         doubtful = {cell for cells in self.ambiguous.values() for cell in cells}
         return tuple(c for c in self.cells if c not in self.found and c not in self.duplicates and c not in doubtful)
-
-    @property
-    def statuses(self) -> dict[tuple[str, ...], str]:
-        """Cell -> 'ok' (one file), 'duplicate', 'ambiguous' (a file that can be read as other cells too) or 'missing'."""
-        gone = set(self.missing)
-        return {
-            cell: "ok"
-            if cell in self.found
-            else "duplicate"
-            if cell in self.duplicates
-            else "missing"
-            if cell in gone
-            else "ambiguous"
-            for cell in self.cells
-        }
 
     @property
     def rate(self) -> float:
@@ -204,3 +189,25 @@ def case_notes(pictures: Sequence[str], known: Known) -> tuple[str, ...]:
         if clashes:
             notes.append(f"{what} that are the same but for case or accents' spelling: {listed(clashes)}")
     return tuple(notes)
+
+
+def grid_of(
+    factors: tuple[str, ...],
+    cells: Mapping[str, Mapping[tuple[str, ...], str]],
+    readings: Mapping[str, FolderReading],
+) -> CellGrid:
+    """Return the grid of what became of cells, with what folders of ready results add to it.
+
+    Args:
+        factors: without the method.
+        cells: method -> levels -> status.
+        readings: method -> what its folder holds.
+    """
+    told = {
+        method: {
+            cell: "duplicate" if method in readings and cell in readings[method].duplicates else status
+            for cell, status in own.items()
+        }
+        for method, own in cells.items()
+    }
+    return CellGrid(factors, told, {method: list(read.unmatched) for method, read in readings.items()})

@@ -21,7 +21,8 @@ def cards_of(making: Making, folder: Path, ready: Mapping[str, Sequence[Prepared
     """Return one card per reference.
 
     What cards.csv of the folder says comes first, then, for shipped pictures and drawn samples, what the package knows;
-    colour and detail that nobody wrote down are computed from the picture, and say so.
+    a style that nobody gave a manner has that of its name, if there is one; colour and detail that nobody wrote down are
+    computed from the picture, and say so.
 
     Args:
         making: the record of make.toml; its `manners` stand above the cards.
@@ -53,6 +54,8 @@ def cards_of(making: Making, folder: Path, ready: Mapping[str, Sequence[Prepared
             card |= {name: value for name, value in known.get(key, {}).items() if value is not None}
             if one.level in wanted.manners:
                 card["manner"] = wanted.manners[one.level]
+            elif factor == "style" and not card.get("manner") and _namesake(one.level) in MANNERS.names():
+                card["manner"] = _namesake(one.level)
             if card.get("manner"):
                 _offered(str(card["manner"]), f"{factor} '{one.level}'")
             rows.append(card)
@@ -66,6 +69,11 @@ def manners_of(cards: Cards) -> dict[tuple[str, str], str]:
     """Return (factor, level) -> manner of those references that have one."""
     rows = cards.frame.filter(pl.col("manner").is_not_null()).select("factor", "level", "manner").iter_rows()
     return {(factor, level): manner for factor, level, manner in rows}
+
+
+def _namesake(level: str) -> str:
+    """The name that a manner for this style would have: 'great-wave' for 'Great_Wave'."""
+    return level.casefold().replace("_", "-").replace(" ", "-")
 
 
 def _by_picture(cards: Cards) -> dict[tuple[str, str], dict[str, Any]]:
