@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
 from paragone.estimate import Question, estimate
 from paragone.judgements import Votes
@@ -84,6 +85,38 @@ def test_the_predictor_closest_to_people_is_named_for_each_criterion() -> None:
     frame = pl.DataFrame(rows, schema=["predictor", "criterion", "value", "low", "high", "group"], orient="row")
     agreement = Agreement(frame.with_columns(statistic=pl.lit("srcc"), n=pl.lit(9)))
     assert told.agreement_lines(agreement) == ["style: closest of 2 is psnr: SRCC 0.7 [0.4, 0.9] with people, 9 items"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        (
+            [("blur", -0.0924, -0.428, 0.266), ("contrast", -0.5, -0.8, -0.1)],
+            "none of 2 is shown to agree with people; blur has the highest value: SRCC -0.0924 [-0.428, 0.266], 9 items",
+        ),
+        (
+            [("blur", 0.3, 0.0, 0.6), ("contrast", 0.2, -0.1, 0.5)],
+            "none of 2 is shown to agree with people; blur has the highest value: SRCC 0.3 [0, 0.6], 9 items",
+        ),
+        ([("blur", 0.2, -0.1, 0.5)], "blur is not shown to agree with people: SRCC 0.2 [-0.1, 0.5], 9 items"),
+        ([("blur", 0.3, 0.1, 0.5)], "blur: SRCC 0.3 [0.1, 0.5] with people, 9 items"),
+        (
+            [("blur", 0.3, -0.1, 0.6), ("contrast", 0.2, 0.1, 0.3)],
+            "of 2 contrast is shown to agree with people: SRCC 0.2 [0.1, 0.3], 9 items; "
+            "blur has the highest value, SRCC 0.3 [-0.1, 0.6], 9 items, and is not",
+        ),
+        (
+            [("blur", 1.0, None, None), ("contrast", 0.2, None, None)],
+            "highest of 2 is blur: SRCC 1, 9 items; without an interval, so not shown to agree with people",
+        ),
+    ],
+)
+def test_a_predictor_whose_interval_reaches_zero_is_not_called_closest(
+    rows: list[tuple[str, float, float | None, float | None]], line: str
+) -> None:
+    frame = pl.DataFrame(rows, schema=["predictor", "value", "low", "high"], orient="row")
+    agreement = Agreement(frame.with_columns(criterion=pl.lit("style"), statistic=pl.lit("srcc"), n=pl.lit(9)))
+    assert told.agreement_lines(agreement) == [f"style: {line}"]
 
 
 def test_many_metrics_are_counted_and_few_told_with_their_range() -> None:

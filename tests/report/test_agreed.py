@@ -56,6 +56,15 @@ def _marks(table: Table) -> dict[str, dict[str, str]]:
     }
 
 
+def test_predictors_that_agree_with_nobody_are_said_to(judged: Callable[..., Section]) -> None:
+    noise = {"blur": ("higher", 0.0, 1.0), "contrast": ("higher", -1.0, 0.2)}
+    said = _prose(judged(**noise))
+    assert "None of 2 predictors is shown to agree with people on style: no interval lies above 0. blur has the" in said
+    assert "is shown to agree" not in _prose(judged(**noise, good=("higher", 1.0, 0.2)))
+    assert "is shown to agree" not in _prose(judged(**noise, free=("unknown", -1.0, 0.2)))
+    assert "contrast is not shown to agree with people on style: SRCC" in _prose(judged(contrast=noise["contrast"]))
+
+
 def test_marks_go_to_predictors_that_run_with_people(judged: Callable[..., Section]) -> None:
     section = judged(
         against=("higher", -1, 0.01), fair=("higher", 1, 0.3), weak=("higher", 1, 1.0), plain=("unknown", -1, 0.01)

@@ -208,18 +208,45 @@ def measured_lines(scores: Sequence[Scores]) -> list[str]:
 
 
 def agreement_lines(agreement: Agreement) -> list[str]:
-    """For each criterion the predictor with the largest SRCC over all items, its interval and n."""
+    """For each criterion the predictor with the largest SRCC over all items, its interval and n.
+
+    It is called the closest only where its interval lies above 0.
+    """
     lines = []
     whole = agreement.frame.filter(pl.col("group").is_null() & (pl.col("statistic") == "srcc"))
     for part in whole.partition_by("criterion", maintain_order=True):
         rows = part.drop_nulls("value").sort("value", descending=True, maintain_order=True)
         if rows.height:
-            row = rows.row(0, named=True)
-            among = f"closest of {rows.height} is {row['predictor']}" if rows.height > 1 else str(row["predictor"])
-            figure = bracketed(row["value"], row["low"], row["high"])
-            line = f"{_named(row['criterion'])}{among}: SRCC {figure} with people, {counted(row['n'], 'item')}"
+            line = _named(rows["criterion"][0]) + _closest(rows)
             lines.append(_labelled(line, agreement.notes.get("simulated")))
     return lines
+
+
+def _closest(rows: pl.DataFrame) -> str:
+    """Who of some predictors, largest SRCC first, is closest to people, as far as the intervals show it."""
+    top, shown = rows.row(0, named=True), rows.filter(pl.col("low") > 0)
+    name, figure = top["predictor"], _srcc(top)
+    if top["low"] is None:
+        among = f"highest of {rows.height} is {name}" if rows.height > 1 else str(name)
+        return f"{among}: SRCC {figure}; without an interval, so not shown to agree with people"
+    if top["low"] > 0:
+        among = f"closest of {rows.height} is {name}" if rows.height > 1 else str(name)
+        return f"{among}: SRCC {bracketed(top['value'], top['low'], top['high'])} with people, {_items(top)}"
+    if shown.height:
+        best = shown.row(0, named=True)
+        other = f"{name} has the highest value, SRCC {figure}, and is not"
+        return f"of {rows.height} {best['predictor']} is shown to agree with people: SRCC {_srcc(best)}; {other}"
+    if rows.height > 1:
+        return f"none of {rows.height} is shown to agree with people; {name} has the highest value: SRCC {figure}"
+    return f"{name} is not shown to agree with people: SRCC {figure}"
+
+
+def _srcc(row: Mapping[str, Any]) -> str:
+    return f"{bracketed(row['value'], row['low'], row['high'])}, {_items(row)}"
+
+
+def _items(row: Mapping[str, Any]) -> str:
+    return counted(row["n"], "item")
 
 
 def remaining_lines(participant: str, still_in: Sequence[str], may_hold: Sequence[str]) -> list[str]:

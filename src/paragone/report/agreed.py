@@ -53,7 +53,13 @@ def agreement_section(index: Index) -> Section:
     tables = [
         _table(part, criterion, [name for name in main if name in known], index) for criterion, part in parts.items()
     ]
-    blocks: list[Block] = [Plates([plate for plate in dots if plate is not None]), *tables]
+    blocks: list[Block] = [Plates([plate for plate in dots if plate is not None])]
+    blocks += [
+        Prose(said, "warn", material.human_badges)
+        for criterion, part in parts.items()
+        if (said := _none_agrees(part, criterion, index))
+    ]
+    blocks += tables
     folded = (
         [_table(part, criterion, more, index, "agreement-more") for criterion, part in parts.items()] if more else []
     )
@@ -139,6 +145,25 @@ def _against(part: pl.DataFrame) -> set[str]:
             part.filter(pl.col("statistic") == statistic).drop_nulls("value")["predictor", "value"].iter_rows()
         )
     return {name for name, value in known.items() if not value > 0}
+
+
+def _none_agrees(part: pl.DataFrame, criterion: str | None, index: Index) -> str:
+    """Says that no predictor is shown to agree with people, where no SRCC has an interval above 0; else nothing.
+
+    One without a direction agrees as well where its interval lies below 0.
+    """
+    rows = part.filter(pl.col("statistic") == "srcc").drop_nulls("value").sort("value", descending=True)
+    free = [name for name in rows["predictor"] if _better(index, name) == "unknown"]
+    agrees = (pl.col("low") > 0) | (pl.col("predictor").is_in(free) & (pl.col("high") < 0))
+    if not rows.height or rows.filter(agrees).height:
+        return ""
+    top = rows.row(0, named=True)
+    figure = f"SRCC {with_interval(top['value'], top['low'], top['high'])}"
+    if rows.height == 1:
+        return f"{top['predictor']} is not shown to agree with people on {criterion_words(criterion)}: {figure}."
+    none = f"None of {count(rows.height, 'predictor')} is shown to agree with people on {criterion_words(criterion)}"
+    why = "no interval lies above 0" if rows["low"].null_count() < rows.height else "no SRCC has an interval"
+    return f"{none}: {why}. {top['predictor']} has the highest value, {figure}."
 
 
 def _ordered(rows: pl.DataFrame, index: Index) -> list[str]:

@@ -180,7 +180,9 @@ def sentence(card: Mapping[str, Any]) -> str:
         century; marks and difficulty where they are said.
         Computed levels are followed by '(computed)'.
     """
-    first = ("artist", "title", "level") if card.get("factor") == "style" else ("title", "artist", "level")
+    first: tuple[str, ...] = (
+        ("artist", "title", "level") if card.get("factor") == "style" else ("title", "artist", "level")
+    )
     by_formula = card.get("source") == DRAWN
     if by_formula:
         first = ("level",)
