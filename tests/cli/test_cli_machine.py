@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
+import tomllib
 import zlib
 from pathlib import Path
 
@@ -191,6 +193,32 @@ def test_agreement_goes_to_the_benchmark_and_can_be_redirected(cli: Cli, compare
     assert Path("agreement.tests.csv").is_file()
     assert cli("compare", *FILES, "--replicates", "100", "-o", "a.parquet").code == 0
     assert pl.read_parquet("a.parquet").height == pl.read_csv("agreement.csv").height
+
+
+def test_of_a_glob_what_cannot_be_compared_is_left_out_and_told(cli: Cli, compared: Path) -> None:
+    assert cli("score", "--by", "method", "--replicates", "100", "--quiet").code == 0
+    files = sorted(str(path) for path in Path("scores").glob("*.csv"))
+    assert {"scores/human-by-method.csv", "scores/human.csv", "scores/simulated-truth.csv"} < set(files)
+    said = cli("compare", "scores/human.csv", *files, "--replicates", "100")
+    assert said.code == 0
+    for line in (
+        "scores/human.csv holds the scores of people themselves and is left out of the predictors",
+        "scores/human-by-method.csv scores levels of method, scores/human.csv items; it is left out",
+        "scores/simulated-truth.csv holds what was true in a simulation and is left out; to compare it, name it alone",
+    ):
+        assert said.err.splitlines().count(line) == 1
+    assert set(pl.read_csv("agreement.csv")["predictor"]) == {"ssim", "psnr", "si"}
+    assert "human-by-method" not in str(tomllib.loads(Path("agreement.toml").read_text())["notes"]["made"])
+    assert cli("compare", "scores/human.csv", "scores/simulated-truth.csv", "--replicates", "100").code == 0
+    refused = cli("compare", "scores/human.csv", "scores/human.csv", "scores/human-by-method.csv").refusal
+    assert "nothing is left to compare with people: scores/human.csv holds" in refused
+    assert "scores/human-by-method.csv scores levels of method" in refused
+
+
+def test_a_clash_of_names_names_both_files(cli: Cli, compared: Path) -> None:
+    shutil.copytree("scores", "older")
+    refused = cli("compare", *FILES, "older/ssim.csv").refusal
+    assert "two predictors are called 'ssim', in scores/ssim.csv and in older/ssim.csv; leave one out" in refused
 
 
 def test_a_wide_table_gives_one_predictor_a_column(cli: Cli, here: Path) -> None:

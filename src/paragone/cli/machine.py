@@ -110,7 +110,8 @@ def compare(
 
     Reads a scores table of people and one or more of machines (item and score, or item and one column per metric).
     Prints or writes SRCC, KRCC, PLCC raw and after the logistic, RMSE, outlier ratio, pairwise accuracy and more, and
-    tests between predictors. A positive correlation means agreement where the table says which end is better.
+    tests between predictors. A positive correlation means agreement where the table says which end is better. Of
+    scores/*.csv, people's own table and tables of other things (levels of a factor) are left out, and told.
 
     Example: paragone compare scores/human.csv scores/ssim.csv scores/psnr.csv --group method
     """

@@ -15,12 +15,11 @@ from ..metrics import METRICS, from_files, measure
 from ..metrics.describe import available
 from ..provenance import made_by
 from ..scores import Agreement, Better, Scores
-from ..sources.bare_scores import read_scores
 from ..tables import open_table
 from .answers import is_benchmark
 from .documents import counted
 from .joining import joined
-from .reading import named
+from .predictors import predictors_in, scores_at
 from .words import file_name
 
 __all__ = [
@@ -184,7 +183,8 @@ def compared(
 
     Args:
         human: scores of people.
-        machines: scores of machines; a wide table gives one predictor per column.
+        machines: scores of machines; a wide table gives one predictor per column. Tables that cannot be compared are
+            left out, and the notes say which: people's own file, and tables of other things than people's.
         factor: also compare within each of its levels.
         items: table with item and factor columns; None: the benchmark above the folder of `human`.
         cluster: factor whose levels are resampled whole.
@@ -193,16 +193,17 @@ def compared(
         seed: of the bootstrap.
 
     Raises:
-        BadInput: nothing joins; the message shows ids of each side.
+        BadInput: nothing joins; the message shows ids of each side. Or two predictors have one name.
         BadConfig, BadTable, NotFound, UnknownName: a table or an option is not what it must be.
     """
-    people = _scores(human)
+    people = scores_at(human)
     if len(people) != 1:
         raise BadConfig(
             f"{human.name} holds {len(people)} score columns; name one with one column of scores of people",
             where=str(human),
         )
-    predictors = [_directed(made, better or {}) for file in machines for made in _scores(file)]
+    found_in = predictors_in(people[0], human, machines)
+    predictors = [_directed(made, better or {}) for made in found_in.scores]
     names = [made.name for made in predictors]
     for name in better or {}:
         if name not in names:
@@ -217,17 +218,17 @@ def compared(
         seed=seed,
     )
     settings = {"replicates": replicates, "seed": seed, "group": factor or "", "cluster": cluster or ""}
-    made = made_by("compare", inputs=[human, *machines], settings=settings)
+    made = made_by("compare", inputs=[human, *found_in.files], settings=settings)
     return Agreement(
         found.frame,
         tests=found.tests,
-        notes={**found.notes, "joined": met.remarks, "simulated": bool(people[0].made.get("simulated")), "made": made},
+        notes={
+            **found.notes,
+            "joined": [*found_in.remarks, *met.remarks],
+            "simulated": bool(people[0].made.get("simulated")),
+            "made": made,
+        },
     )
-
-
-def _scores(path: Path) -> tuple[Scores, ...]:
-    with named(path):
-        return tuple(read_scores(path).noun)
 
 
 def _directed(made: Scores, better: Mapping[str, str]) -> Scores:
