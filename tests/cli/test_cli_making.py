@@ -8,6 +8,7 @@ import sys
 import unicodedata
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from command_line import Cli
@@ -179,13 +180,63 @@ def test_ready_results_of_a_folder_join_and_each_missing_one_says_why(cli: Cli, 
     assert "files that are no cell: holiday.png" in said.err
     assert "other   .X  S." in said.err  # styles s1 and s2, in each a sign for c1 and one for c2
     assert "complete: reinhard, brush" in said.err
-    assert "10 ok, 1 invalid, 1 wrong size of 12 cells (3 methods x 2 content x 2 style); 1 file of no cell" in (
+    assert "10 ok, 1 invalid, 1 wrong_size of 12 cells (3 methods x 2 contents x 2 styles); 1 file of no cell" in (
         said.err
     )
     assert "cells.csv: 1 of 12 cells are wrong_size" in cli("check", folder).err
     document = json.loads(cli("stylise", folder, "--json").out)
     assert "other/c2/s2" not in {cell["item"] for cell in document["cells"]}
     assert document["extra"] == {"other": ["holiday.png"]}
+    assert (document["made"], document["kept"]) == (0, 12), "what is as it was is read again, and kept"
+
+
+def test_a_dry_run_finds_the_sizes_that_the_run_would(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", READY)
+    for name in ("c1_stylized_s1.png", "c1_stylized_s2.png", "c2_stylized_s1.png"):
+        write_image(drawn(1, 64, 80), folder / "theirs" / name)
+    (folder / "theirs" / "c2_stylized_s2.png").write_bytes(b"no picture")
+    foreseen = cli("stylise", folder, "--dry-run").out.splitlines()
+    assert "other   SS  SX" in foreseen
+    said = cli("stylise", folder).err.splitlines()
+    assert "other   SS  SX" in said
+    assert any('align = "resize", "crop" or "pad" mends it' in line for line in said)
+    making = (folder / "make.toml").read_text() + 'align = "resize"\n'
+    (folder / "make.toml").write_text(making)
+    assert "other   ..  .X" in cli("stylise", folder, "--dry-run").out
+    assert cli("stylise", folder).code == 0
+    cells = pl.read_csv(folder / "cells.csv").filter(pl.col("method") == "other", pl.col("status") == "ok")
+    assert set(cells.select("width", "height", "given_width", "given_height").iter_rows()) == {(40, 32, 80, 64)}
+
+
+def test_a_dry_run_refuses_a_layout_that_finds_nothing_and_names_one_that_would(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", READY.replace("content_stylized_style", "adaattn"))
+    write_image(drawn(1), folder / "theirs" / "c1_stylized_s1.png")
+    said = cli("stylise", folder, "--dry-run")
+    assert said.code == 1
+    assert "layout 'content_stylized_style' would find 1 of 4" in said.refusal
+
+
+def test_a_style_called_as_a_manner_is_done_in_it_and_the_run_says_so(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", MAKE + '\n[method.llip]\nkind = "styliser"\n', contents=1)
+    (folder / "in" / "styles" / "s1.png").rename(folder / "in" / "styles" / "Great_Wave.png")
+    (folder / "in" / "styles" / "s2.png").rename(folder / "in" / "styles" / "mondrian.png")
+    making = (folder / "make.toml").read_text()
+    (folder / "make.toml").write_text(making.replace('styles"\n', 'styles"\nmanners = { mondrian = "xyz" }\n'))
+    assert "no manner for style 'mondrian' 'xyz'" in cli("stylise", folder).refusal
+    (folder / "make.toml").write_text(making.replace('styles"\n', 'styles"\nmanners = { mondrian = "carr" }\n'))
+    said = cli("stylise", folder, "--only", "llip")
+    assert said.code == 0, said.err
+    assert "llip: manners by style: great-wave (Great_Wave), carr (mondrian)" in said.err
+
+
+def test_results_that_vanish_from_under_a_study_are_told(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", READY)
+    mine = write_image(drawn(1), folder / "theirs" / "c1_stylized_s1.png")
+    assert cli("stylise", folder).code == 0
+    (folder / "votes.csv").write_text("left,right,choice\nother/c1/s1,brush/c1/s1,left\n")
+    mine.rename(folder / "theirs" / "c1_stylized_s2.png")
+    said = cli("stylise", folder)
+    assert f"1 items are gone that votes.csv may name: other/c1/s1; paragone check {folder} tells" in said.err
 
 
 def test_a_dry_run_says_what_a_folder_holds_before_anything_is_made(cli: Cli, tmp_path: Path) -> None:
@@ -195,7 +246,10 @@ def test_a_dry_run_says_what_a_folder_holds_before_anything_is_made(cli: Cli, tm
     said = cli("stylise", folder, "--dry-run")
     assert said.code == 0, said.err
     assert "other   .2  --" in said.out
-    assert "1 ok, 2 missing, 1 duplicate of 4 cells (1 methods x 2 content x 2 style); 1 file of no cell" in said.out
+    assert (
+        "1 ok, 2 missing, 1 ambiguous (several files) of 4 cells (1 method x 2 contents x 2 styles); 1 file of no cell"
+        in said.out
+    )
     assert "other: 1 with several files: c2/s1 (c2_stylized_s1.jpg and c2_stylized_s1.png)" in said.out
     assert not (folder / "results").exists()
 

@@ -28,9 +28,9 @@ def test_faults_of_one_kind_are_told_once_and_by_the_commonest_reason() -> None:
     assert lines[0] == "10 cells made, 1 kept; 1 results"
     assert lines[-2:] == [
         "usage: 9 failed, for example usage/cat/s1: no card (3 more reasons in cells.csv)",
-        "usage: 1 wrong size, for example usage/cat/t: 80 x 80",
+        "usage: 1 wrong_size, for example usage/cat/t: 80 x 80",
     ]
-    assert "1 ok, 9 failed, 1 wrong size of 11 cells (2 methods x 1 content x 10 style)" in lines
+    assert "1 ok, 9 failed, 1 wrong_size of 11 cells (2 methods x 1 content x 10 styles)" in lines
 
 
 def test_what_is_whole_is_told_in_two_lines() -> None:

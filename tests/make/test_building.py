@@ -105,10 +105,10 @@ def test_a_method_is_made_again_when_its_own_code_changes_or_when_asked(folder: 
 
 
 def test_a_run_that_a_person_stops_tells_what_is_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(name: str, *rest: object, **more: object) -> None:
+    def stopped(name: str, *rest: object, **more: object) -> int:
         if name == "brush":
             raise KeyboardInterrupt
-        run(name, *rest, **more)  # type: ignore[arg-type]
+        return run(name, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr("paragone.make.building.run", stopped)
     with pytest.raises(KeyboardInterrupt):

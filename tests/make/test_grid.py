@@ -71,15 +71,16 @@ def test_the_grid_shows_the_methods_that_lack_cells_and_names_the_others() -> No
     assert grid.text.splitlines() == [
         "method  wave  spring  dots",
         "adain   ..    -2      .S",
-        ". ok  - missing  2 duplicate  S wrong size; one sign for each content: cat, hopper",
+        ". ok  - missing  2 ambiguous (several files)  S wrong_size; one sign for each content: cat, hopper",
         "complete: llip",
-        "9 ok, 1 missing, 1 duplicate, 1 wrong size of 12 cells (2 methods x 2 content x 3 style); 2 files of no cell",
+        "9 ok, 1 missing, 1 ambiguous (several files), 1 wrong_size of 12 cells (2 methods x 2 contents x 3 styles); "
+        "2 files of no cell",
     ]
 
 
 def test_a_complete_grid_is_one_line() -> None:
     grid = CellGrid(("content", "style"), {"llip": _cells()})
-    assert grid.text == "complete: 6 of 6 cells (1 methods x 2 content x 3 style)"
+    assert grid.text == "complete: 6 of 6 cells (1 method x 2 contents x 3 styles)"
 
 
 def test_a_wide_grid_is_broken_into_blocks_and_loses_no_column() -> None:

@@ -173,7 +173,7 @@ def told_lines(built: Built) -> list[str]:
     )
     for method, status, n, item, reason, differ in grouped.head(_MOST_TOLD).iter_rows():
         others = f" ({differ - 1} more reasons in cells.csv)" if differ > 1 else ""
-        lines.append(f"{method}: {n} {status.replace('_', ' ')}, for example {item}: {reason}{others}")
+        lines.append(f"{method}: {n} {status}, for example {item}: {reason}{others}")
     if grouped.height > _MOST_TOLD:
         lines.append(f"and {grouped.height - _MOST_TOLD} other kinds of faults; cells.csv has all")
     return lines

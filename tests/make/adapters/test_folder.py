@@ -442,6 +442,15 @@ def test_the_reading_is_told_in_a_few_lines(root: Path, jobs_of: Jobs) -> None:
     ]
 
 
+def test_a_name_with_known_ids_that_is_written_otherwise_is_told_so(root: Path, jobs_of: Jobs) -> None:
+    _touch(root, "cat_stylised_spring.png", "dog_stylized_spring.png")
+    read = read_folder(FolderMethod(root="ready", layout="content_stylized_style"), jobs_of(), folder=root.parent)
+    assert read.unmatched == {
+        "cat_stylised_spring.png": "holds 'cat' and 'spring', but is not named as this layout names",
+        "dog_stylized_spring.png": "no name of this layout with known ids",
+    }
+
+
 def test_unknown_keys_of_the_table_are_refused() -> None:
     with pytest.raises(msgspec.ValidationError, match="unknown field `rot`"):
         msgspec.convert({"kind": "folder", "root": "x", "rot": 1}, FolderMethod)
