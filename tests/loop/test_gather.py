@@ -28,3 +28,22 @@ def test_only_a_study_says_what_was_asked(tmp_path: Path, study: str | None, ask
         stage = '[[stage]]\nkind = "ratings"\nparticipants = 3\n'
         (tmp_path / "study.toml").write_text(f"{study}\n{stage}")
     assert gather(tmp_path).asked == asked
+
+
+@pytest.mark.parametrize(
+    ("study", "order"),
+    [
+        (None, ["content", "style", "overall"]),
+        ('name = "no criteria"', ["content", "style", "overall"]),
+        ('criteria = ["overall", "style"]', ["overall", "style", "content"]),
+    ],
+)
+def test_criteria_stand_in_the_order_of_the_study_and_then_of_the_benchmark(
+    tmp_path: Path, study: str | None, order: list[str]
+) -> None:
+    items = pl.DataFrame({"item": ["a"], "image": ["a.png"]})
+    none = pl.DataFrame(schema=dict.fromkeys(("factor", "level", "image"), pl.String))
+    Benchmark(items, none, name="b", criteria=("content", "style", "overall")).write(tmp_path)
+    if study is not None:
+        (tmp_path / "study.toml").write_text(f'{study}\n[[stage]]\nkind = "ratings"\nparticipants = 3\n')
+    assert gather(tmp_path).known_criteria == order

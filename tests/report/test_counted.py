@@ -60,7 +60,7 @@ def test_submitted_answers_are_reconciled_with_those_that_scores_use(
     kept = Votes(votes.frame.filter(pl.col("participant") != "prolific-000"))
     human = estimate(kept, "bradley-terry-ridge", question=Question(intervals="none"))
     index = index_of(study(human=human, simulated=False))
-    assert headline(index) == "17 people gave 748 votes on pairs of 12 pictures on 2 criteria: overall and style."
+    assert headline(index) == "17 people gave 748 votes on pairs of 12 pictures on 2 criteria: style and overall."
     assert reconciled(index) == (
         "18 participants submitted 864 votes in all, 72 of them to checks, in training or to settle in, which scores never "
         "use. 44 votes came from the participant whom screening rejected. The scores use the other 748 votes."

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import dataclasses
 import io
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,15 +19,16 @@ from paragone.errors import BadTable
 from paragone.judgements import Ratings
 from paragone.report import Material, answers_of
 from paragone.report.answer import answer_section
-from paragone.report.blocks import Folded, Missing, Plates, Prose, Section, Strip, Table
+from paragone.report.blocks import Block, Folded, Missing, Plates, Prose, Section, Strip, Table
 from paragone.report.compared import graph_section
 from paragone.report.index import Index, index_of, slug
 from paragone.report.methods import methods_paragraph, provenance_section
+from paragone.report.page import sections_of
 from paragone.report.people import participants_section
 from paragone.report.pictures import MOST_PICTURES, SIDE, thumbnails
 from paragone.report.scored import scores_section
 from paragone.report.words import note_words, stopped
-from paragone.scores import Scores
+from paragone.scores import Agreement, Scores
 
 NONE = pl.DataFrame(schema={"factor": pl.String, "level": pl.String, "image": pl.String})
 
@@ -157,7 +159,7 @@ def test_seconds_of_retained_and_rejected_stand_side_by_side(study: Callable[...
 
 def test_consistency_is_one_row_per_statistic_with_criteria_beside_each_other(study: Callable[..., Material]) -> None:
     table = next(t for t in _tables(participants_section(index_of(study()))) if t.caption.startswith("Consistency"))
-    assert [head.text for head in table.heads][:5] == ["statistic", "overall", "n", "style", "n"]
+    assert [head.text for head in table.heads][:5] == ["statistic", "style", "n", "overall", "n"]
     assert len({row.cells[0].text for row in table.rows}) == len(table.rows)
 
 
@@ -186,7 +188,7 @@ def test_methods_say_what_was_done_and_that_nobody_took_part(study: Callable[...
     said = methods_paragraph(index_of(study()))
     assert said.startswith("All answers are simulated: no person took part.")
     assert (
-        "18 simulated participants gave 792 pairwise comparisons of 12 pictures on overall and style, "
+        "18 simulated participants gave 792 pairwise comparisons of 12 pictures on style and overall, "
         "and 72 answers to checks, in training or to settle in. The question was "
         "\N{LEFT DOUBLE QUOTATION MARK}Which picture has the better <i>style</i>?\N{RIGHT DOUBLE QUOTATION MARK}. Of 18"
     ) in said
@@ -196,6 +198,60 @@ def test_methods_say_what_was_done_and_that_nobody_took_part(study: Callable[...
     assert "3 predictors (good, turned and noise) were compared with the scores of people by SRCC" in said
     assert "over up to 12 pictures" in said
     assert "The predictor good is marked \N{LEFT DOUBLE QUOTATION MARK}reconstruction" in said
+
+
+def _criteria_in(index: Index) -> Iterator[tuple[str, str]]:
+    """What stands first in each text or table of the report that names both criteria, and that text."""
+
+    def texts(block: Block) -> Iterator[str]:
+        if isinstance(block, Prose):
+            yield block.text
+        elif isinstance(block, Plates):
+            yield "; ".join(plate.title for plate in block.plates)
+        elif isinstance(block, Table):
+            yield "; ".join(head.text for head in block.heads)
+            yield "; ".join(cell.text for row in block.rows for cell in row.cells)
+        elif isinstance(block, Folded):
+            yield "; ".join(text for inner in block.blocks for text in texts(inner))
+
+    for section in sections_of(index)[:-1]:  # the last one shows records as they were written
+        shown = [text for block in section.blocks for text in texts(block)]
+        captions = "; ".join(block.caption for block in section.blocks if isinstance(block, Table))
+        strips = "; ".join(block.title for block in section.blocks if isinstance(block, Strip))
+        for text in [*shown, captions, strips]:
+            found = re.findall(r"(?<!better <i>)\b(style|overall)\b", text)
+            if len(set(found)) == 2:
+                yield found[0], text
+
+
+@pytest.mark.parametrize("order", [("style", "overall"), ("overall", "style")])
+def test_criteria_keep_their_order_throughout_the_report(
+    study: Callable[..., Material], order: tuple[str, str]
+) -> None:
+    """That of the study where it is known, else that of the benchmark, here style before overall."""
+    given = study(criteria=order if order[0] == "overall" else ())
+    firsts = list(_criteria_in(index_of(given)))
+    assert len(firsts) > 9
+    assert [text for first, text in firsts if first != order[0]] == []
+
+
+def test_criteria_that_nobody_named_come_last() -> None:
+    index = index_of(Material(criteria=["style", "overall"]))
+    assert index.criteria([None, "depth", "overall", "style"]) == ["style", "overall", None, "depth"]
+    frame = pl.DataFrame({"criterion": ["depth", "style", None, "style"], "n": [1, 2, 3, 4]})
+    assert index.in_order(frame)["n"].to_list() == [2, 4, 1, 3]
+
+
+def test_methods_name_all_predictors_so_that_they_can_be_quoted(study: Callable[..., Material]) -> None:
+    def said(n: int) -> str:
+        rows = [(f"m{k:02d}", "style", "srcc", 0.5, 9) for k in range(n)]
+        frame = pl.DataFrame(rows, schema=["predictor", "criterion", "statistic", "value", "n"], orient="row")
+        return methods_paragraph(index_of(study(agreement=Agreement(frame), machine=())))
+
+    assert "13 predictors (m00, m01," in said(13)
+    assert "more" not in said(30)
+    assert all(f"m{k:02d}" in said(30) for k in range(30))
+    assert "m29 and 1 more, listed with the agreement)" in said(31)
 
 
 def test_methods_admit_what_is_not_recorded() -> None:

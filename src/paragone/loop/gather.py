@@ -80,6 +80,7 @@ def gather(folder: Path, *, title: str | None = None) -> Material:
         consistency=_consistency(folder / "consistency.csv"),
         graph=graph_of(human) if human else None,
         benchmark=benchmark,
+        criteria=_criteria(folder),
         references=_references(folder, benchmark),
         answers=answers,
         provenance=[{"table": made.name, **made.made} for made in (human, *levels, *scores.values()) if made],
@@ -157,6 +158,12 @@ def _asked(folder: Path, benchmark: Benchmark | None) -> str:
     study = read_study(path)
     criteria = study.criteria or (benchmark.criteria if benchmark else ())
     return " ".join(dict.fromkeys(words for asked in questions(study, criteria).values() for words in asked))
+
+
+def _criteria(folder: Path) -> list[str]:
+    """What the study asks, in its order; empty without a study.toml, and where that leaves it to the benchmark."""
+    path = folder / "study.toml"
+    return list(read_study(path).criteria) if path.is_file() else []
 
 
 def _study(folder: Path) -> str:

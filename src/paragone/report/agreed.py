@@ -40,7 +40,7 @@ def agreement_section(index: Index) -> Section:
             why, command = "No metric was compared with people.", "paragone measure NAME"
         return Section("agreement", title, [Missing(why, command)])
     pooled = agreement.frame.filter(pl.col("group").is_null())
-    criteria = pooled["criterion"].unique(maintain_order=True).to_list()
+    criteria = index.criteria(pooled["criterion"].unique(maintain_order=True).to_list())
     parts = {
         criterion: pooled.filter(pl.col("criterion").eq_missing(pl.lit(criterion, dtype=pl.String)))
         for criterion in criteria
@@ -319,7 +319,7 @@ def _groups(grouped: pl.DataFrame, index: Index) -> list[Block]:
         why = "Agreement within groups is missing; pooled correlations may mislead."
         return [Missing(why, "paragone compare HUMAN MACHINE --group method")]
     tables: list[Block] = []
-    for (factor, criterion), part in rows.group_by("factor", "criterion", maintain_order=True):
+    for (factor, criterion), part in index.in_order(rows).group_by("factor", "criterion", maintain_order=True):
         tables.append(_group_table(part, str(factor), None if criterion is None else str(criterion), index))
     return [Folded("Agreement within groups, since pooled correlations may mislead", tables)]
 
@@ -365,7 +365,7 @@ def _tests(tests: pl.DataFrame, index: Index) -> list[Block]:
         Head("method", kind="text"),
     ]
     shown = tests.filter(pl.col("statistic").is_in(["srcc", "plcc"]), pl.col("method") == "williams")
-    shown = shown if shown.height else tests
+    shown = index.in_order(shown if shown.height else tests)
     rows = [_test_row(row, index) for row in shown.head(_MOST_TESTS).iter_rows(named=True)]
     csv = f"figures/{index.name('agreement-tests')}.csv"
     cut = f" The first {_MOST_TESTS} of {tests.height}; the CSV holds all." if shown.height > _MOST_TESTS else ""

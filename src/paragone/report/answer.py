@@ -45,7 +45,7 @@ def answer_section(index: Index) -> Section:
         return Section("answer", "The answer", blocks, badges)
     shown = what_to_show(material.human, material.level_scores)
     blocks += [Prose(sentence) for sentence in _verdicts(shown, index)]
-    blocks.append(Plates([score_plate(shown, criterion, index) for criterion in shown.criteria]))
+    blocks.append(Plates([score_plate(shown, criterion, index) for criterion in index.criteria(shown.criteria)]))
     blocks.append(Prose(_how_to_read(shown), "small"))
     unit = str(shown.made.get("unit", ""))
     if unit in UNITS:
@@ -148,7 +148,7 @@ def _how_to_read(shown: Scores) -> str:
 def _verdicts(scores: Scores, index: Index) -> list[str]:
     """One sentence per criterion that names the leader, and those who may be as good."""
     said = []
-    for criterion in scores.criteria:
+    for criterion in index.criteria(scores.criteria):
         frame = ranked(scores, criterion).drop_nulls("score")
         if not frame.height or apart(frame):
             continue

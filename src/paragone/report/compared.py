@@ -66,7 +66,7 @@ def _parts(index: Index) -> dict[str, dict[str, Any]]:
     records = {key: record for key, value in graph.items() if (record := _record(value)) is not None}
     plain = {key: value for key, value in graph.items() if key not in records}
     parts = {"": _facts(plain)} if plain and not records else {}
-    return parts | {key: _facts(value) for key, value in records.items()}
+    return parts | {key: _facts(records[key]) for key in index.criteria(records)}
 
 
 def _record(value: Any) -> Mapping[str, Any] | None:

@@ -107,7 +107,7 @@ def headline(index: Index) -> str:
     participants = answers.participants if whole and known.participants is None else known.participants
     one, several = _people_words(index)
     people = f"An unknown number of {several}" if participants is None else count(participants, one, several)
-    asked = [criterion_words(name) for name in answers.per_criterion["criterion"] if name is not None]
+    asked = [criterion_words(name) for name in index.criteria(answers.per_criterion["criterion"].drop_nulls())]
     on = f" on {count(len(asked), 'criterion', 'criteria')}: {joined(asked)}" if asked else ""
     word, plural = answer_words(index)
     pairs = " on pairs" if answers.kind == "votes" else ""

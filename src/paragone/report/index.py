@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import polars as pl
 
 from .digits import count
 from .material import Material
@@ -18,6 +21,7 @@ __all__ = ["MOST_ROWS", "Index", "index_of", "slug"]
 MOST_ROWS = 1000
 """Rows of a score table in the page; the CSV holds all."""
 _ENDS = 6  # best and worst pictures of each criterion come first
+_Name = TypeVar("_Name", str, str | None)
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,17 @@ class Index:
             name, again = f"{wished}-{again}", again + 1
         self._taken.add(name)
         return name
+
+    def criteria(self, names: Iterable[_Name]) -> list[_Name]:
+        """The criteria in the order of the study, then of the benchmark; those that neither names last, as they come."""
+        place = {name: at for at, name in enumerate(self.material.known_criteria)}
+        return sorted(names, key=lambda name: len(place) if name is None else place.get(name, len(place)))
+
+    def in_order(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Rows of a table with a column `criterion` in the order of `criteria`; those of one criterion as they come."""
+        place = {name: at for at, name in enumerate(self.criteria(frame["criterion"].unique(maintain_order=True)))}
+        order = pl.Series("_place", [place[name] for name in frame["criterion"]], dtype=pl.Int64)
+        return frame.with_columns(order).sort("_place", maintain_order=True).drop("_place")
 
     def row(self, item: str) -> str:
         """Id of the item's row in the score table; empty: it has none."""
@@ -79,16 +94,18 @@ class Index:
 
 def index_of(material: Material) -> Index:
     """Number the items, list the rows, and make thumbnails: best and worst first, then evenly between them."""
-    human = material.human
+    human, bare = material.human, Index(material, {}, frozenset(), Thumbnails({}, (), 0))
     if human is None or human.key != "item":
-        return Index(material, {}, frozenset(), Thumbnails({}, (), 0))
-    orders = [ranked(human, criterion)["label"].to_list() for criterion in human.criteria]
+        return bare
+    orders = [ranked(human, criterion)["label"].to_list() for criterion in bare.criteria(human.criteria)]
     items = human.frame["item"].drop_nulls().unique().sort().to_list()
     rows = list(dict.fromkeys([*(orders[0] if orders else []), *items]))[:MOST_ROWS]
     ends = [item for order in orders for item in (*order[:_ENDS], *order[-_ENDS:])]
     wished = dict.fromkeys([*ends, *rows[:: max(1, len(rows) // 150)], *rows])
     number = {item: place for place, item in enumerate(items)}
-    return Index(material, number, frozenset(rows), thumbnails(material.benchmark, list(wished)))
+    return replace(
+        bare, number=number, listed=frozenset(rows), thumbs=thumbnails(material.benchmark, list(wished)), _taken=set()
+    )
 
 
 def slug(text: str) -> str:

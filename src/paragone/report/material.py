@@ -127,6 +127,9 @@ class Material:
     """Facts about the graph of compared pairs: name -> value, or criterion -> such a mapping."""
     benchmark: Benchmark | None = None
     """Where pictures and factors of the items come from."""
+    criteria: Sequence[str] = ()
+    """What the study asked, in its order, which the page keeps; those that it does not name follow in the order of the
+    benchmark, further ones at the end."""
     references: Sequence[Shown] = ()
     """Reference pictures with their cards, factor by factor."""
     answers: Answers | None = None
@@ -144,6 +147,11 @@ class Material:
             object.__setattr__(self, "screening", checked(self.screening, _SCREENING, where="screening"))
         if isinstance(self.consistency, pl.DataFrame):
             object.__setattr__(self, "consistency", checked(self.consistency, _CONSISTENCY, where="consistency"))
+
+    @property
+    def known_criteria(self) -> list[str]:
+        """The criteria in the order of the study, then of the benchmark."""
+        return list(dict.fromkeys([*self.criteria, *(self.benchmark.criteria if self.benchmark else ())]))
 
     @property
     def consistency_table(self) -> pl.DataFrame | None:

@@ -20,6 +20,7 @@ __all__ = ["methods_paragraph", "methods_section", "provenance_section"]
 
 _LONGEST = 300  # letters of one value of a record
 _MOST_ENTRIES = 20
+_MOST_NAMES = 30  # predictors that the paragraph names; our choice: with fewer a paper names them all
 _HIDDEN = ("participant", "reliability")  # so begin keys that hold ids of people, which stay in the tables
 _SAMPLING = ("intervals", "confidence", "replicates", "seed")
 
@@ -52,7 +53,7 @@ def _people(index: Index) -> Iterator[str]:
         people = some if answers.participants is None else count(answers.participants, who)
         compared = ("pairwise comparison", "pairwise comparisons")
         word = {"votes": compared, "ratings": ("rating", "ratings")}.get(answers.kind, ("answer", "answers"))
-        criteria = [criterion_words(name) for name in answers.per_criterion["criterion"] if name is not None]
+        criteria = [criterion_words(name) for name in index.criteria(answers.per_criterion["criterion"].drop_nulls())]
         on = f" on {joined(criteria)}" if criteria else ""
         aside = (
             f", and {count(answers.aside, 'answer')} to checks, in training or to settle in" if answers.aside else ""
@@ -120,7 +121,7 @@ def _agreement(index: Index) -> Iterator[str]:
         return
     frame = agreement.frame
     predictors = frame["predictor"].unique(maintain_order=True).to_list()
-    named = predictors if len(predictors) <= 12 else [*predictors[:12], f"{len(predictors) - 12} more"]
+    named = predictors if len(predictors) <= _MOST_NAMES else [*predictors[:_MOST_NAMES], _rest_of(len(predictors))]
     statistics = [statistic_words(name).label for name in frame["statistic"].unique(maintain_order=True)]
     rows = frame.filter(pl.col("statistic") == "srcc", pl.col("group").is_null())["n"].drop_nulls()
     over = f" over up to {index.things(max(int(n) for n in rows))}" if len(rows) else ""
@@ -137,6 +138,10 @@ def _agreement(index: Index) -> Iterator[str]:
         badges = index.material.badges_of(scores)
         if badges:
             yield f"The predictor {scores.name} is marked {joined([quoted(badge) for badge in badges])}."
+
+
+def _rest_of(n: int) -> str:
+    return f"{n - _MOST_NAMES} more, listed with the agreement"
 
 
 def provenance_section(index: Index) -> Section:

@@ -64,13 +64,14 @@ def _answers_table(answers: Answers, index: Index) -> Table:
     heads = [Head("criterion", kind="text")]
     heads += [Head(word) for word in ("participants", "answers", f"{index.thing}s", f"answers per {index.thing}")]
     rows = []
-    for row in answers.per_criterion.iter_rows(named=True):
+    frame = index.in_order(answers.per_criterion)
+    for row in frame.iter_rows(named=True):
         each = row["answers"] * shown_together / row["items"] if row["items"] else None
         numbers = [Cell(fixed(row[name], 0), sort=row[name]) for name in ("participants", "answers", "items")]
         rows.append(Row([Cell(criterion_words(row["criterion"])), *numbers, Cell(fixed(each, 1), sort=each)]))
     csv = f"figures/{index.name('answers')}.csv"
     caption = f"Submitted {answers.kind} that scores may use, before screening and without checks."
-    return Table(caption, heads, rows, index.people_badges, csv, answers.per_criterion)
+    return Table(caption, heads, rows, index.people_badges, csv, frame)
 
 
 def _screening(index: Index) -> list[Block]:
@@ -174,7 +175,7 @@ def _consistency(index: Index) -> list[Block]:
         ]
     frame = frame.with_columns(pl.col("note") if "note" in frame.columns else pl.lit(None, pl.String).alias("note"))
     staged = frame["stage"].null_count() < frame.height
-    criteria = frame["criterion"].unique(maintain_order=True).to_list()
+    criteria = index.criteria(frame["criterion"].unique(maintain_order=True).to_list())
     cells = {(row["statistic"], row["stage"], row["criterion"]): row for row in frame.iter_rows(named=True)}
     heads = [Head("statistic", kind="text"), *([Head("stage", kind="text")] if staged else [])]
     for criterion in criteria:

@@ -65,7 +65,7 @@ def scatter_plates(pooled: pl.DataFrame, index: Index) -> tuple[list[Plate], lis
     if human is None or human.key != "item":
         return [], []
     plates, skipped = [], []
-    for criterion in human.criteria:
+    for criterion in index.criteria(human.criteria):
         rows = pooled.filter(pl.col("criterion").eq_missing(pl.lit(criterion, dtype=pl.String)))
         known = {
             statistic: {row["predictor"]: row for row in part.iter_rows(named=True)}

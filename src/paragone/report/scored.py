@@ -33,7 +33,7 @@ def scores_section(index: Index) -> Section:
     blocks: list[Block] = [*_strips(human, index)]
     if human.frame["score"].null_count() == human.frame.height:
         blocks.append(Prose("Nothing has a score; the status in the table says why.", "warn"))
-    plates = [_distribution(human, criterion, index) for criterion in human.criteria]
+    plates = [_distribution(human, criterion, index) for criterion in index.criteria(human.criteria)]
     if any(plates):
         blocks.append(Plates([plate for plate in plates if plate is not None]))
     else:
@@ -42,9 +42,11 @@ def scores_section(index: Index) -> Section:
     if levels:
         shown = what_to_show(human, levels)
         others = [scores for scores in levels if scores is not shown]
-        drawn = [score_plate(scores, criterion, index) for scores in others for criterion in scores.criteria]
+        drawn = [
+            score_plate(scores, criterion, index) for scores in others for criterion in index.criteria(scores.criteria)
+        ]
         if shown is not human and human.key == "item" and human.frame["item"].n_unique() <= MOST_DRAWN:
-            drawn = [score_plate(human, criterion, index) for criterion in human.criteria] + drawn
+            drawn = [score_plate(human, criterion, index) for criterion in index.criteria(human.criteria)] + drawn
         blocks += [Plates(drawn)] if drawn else []
         blocks += [_table(scores, index) for scores in levels]
     elif human.key == "item":
@@ -64,7 +66,7 @@ def _strips(human: Scores, index: Index) -> list[Block]:
         why = "The pictures are not shown, because no benchmark folder was given."
         return [Missing(why, "paragone new DIR --images PATTERN")]
     blocks: list[Block] = []
-    for criterion in human.criteria:
+    for criterion in index.criteria(human.criteria):
         frame = ranked(human, criterion).drop_nulls("score")
         most = min(_TILES, frame.height // 3)
         if not most or apart(frame):
@@ -132,7 +134,7 @@ def _table(scores: Scores, index: Index) -> Table:
     """One row per item or level: for each criterion the score with its interval, the rank range and n."""
     badges = index.material.human_badges
     thing = index.factor_words(factor_of(scores)) or index.thing
-    column, criteria = scores.key, scores.criteria
+    column, criteria = scores.key, index.criteria(scores.criteria)
     first = ranked(scores, criteria[0])["label"].to_list() if criteria else []
     labels = list(dict.fromkeys([*first, *scores.frame[column].drop_nulls().unique().sort()]))
     listed = labels[:MOST_ROWS]
