@@ -26,6 +26,7 @@ from ..plan import Plan
 from ..provenance import changed_inputs
 from ..scores import Agreement, Scores
 from ..sources import SOURCES, Imported, import_source, recognise
+from ..sources.beside_pack import beside_pack, bring_along
 from ..sources.packed import packed_benchmark
 from ..study import read_answers
 from ..study.faults import unknown_shown
@@ -97,15 +98,17 @@ def import_into(
         options: of the source's reader.
 
     Returns:
-        What was read, and the files written.
+        What was read, and the files written; of a pack also its cards, words on rights, licences.csv and made.csv.
 
     Raises:
         WouldOverwrite: one of the files is there and `force` is off.
     """
     options = dict(options or {})
+    pack: Path | None = None
     if SOURCES.get(source or recognise(path) or "table").name == "packed":
         options.setdefault("into", folder)  # pictures that lie inside of tables or tar files need a place
         _free_for_pack(path, folder, Path(options["into"]), force)
+        pack = path
         copy = False  # they are taken out anyway
     found = import_source(source, path, **options)
     written: list[Path] = []
@@ -120,13 +123,15 @@ def import_into(
         while target in tables:
             target, again = target.with_name(f"{file_name(scores.name)}-{again}.csv"), again + 1
         tables[target] = scores
-    for path in tables:
-        _free_file(path, force)
+    for target in tables:
+        _free_file(target, force)
     if found.benchmark is not None:
         made = _copied(found.benchmark, folder, force) if copy else _moved(found.benchmark, folder)
         made.write(folder)
         written.append(folder / "benchmark.toml")
-    written += [noun.write(path) for path, noun in tables.items()]
+    if pack is not None:
+        written += bring_along(pack, folder, pictures=options["into"])
+    written += [noun.write(target) for target, noun in tables.items()]
     return found, written
 
 
@@ -148,6 +153,7 @@ def _free_for_pack(pack: Path, folder: Path, into: Path, force: bool) -> None:
     held = packed_benchmark(pack)
     taken = [folder / name for name in ("votes.csv", "ratings.csv") if (pack / name).is_file()]
     taken += [folder / "scores" / f"{file_name(one.stem)}.csv" for one in sorted((pack / "scores").glob("*.csv"))]
+    taken += [folder / name for name in beside_pack(pack, folder)]
     taken += [into / image for image in (*held.items["image"].drop_nulls(), *held.references["image"])]
     for path in taken:
         if os.path.lexists(path):

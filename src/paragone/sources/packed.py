@@ -19,6 +19,7 @@ from ..images import MAX_BYTES, read_bytes
 from ..judgements import Ratings, Votes
 from ..scores import Scores
 from ..settings import Settings, read_settings
+from .beside_pack import beside_pack, bring_along
 from .records import Imported, Source
 
 __all__ = ["SOURCE", "leads_out", "pack_layout", "packed_benchmark", "packed_pictures", "read_packed"]
@@ -28,6 +29,7 @@ _MOST_JSON = 16 << 20  # bytes of one row in a tar file; our choice
 _MOST_WAITING = 8  # pictures of a tar file that wait for their row; a pack has one at a time
 _LONGEST = 1024  # characters of a path in a pack; systems take no more than that everywhere
 _LAYOUTS = ("imagefolder", "parquet", "webdataset")
+_RIGHTS = "; licences.csv says what is known of the rights in each picture"
 
 
 def leads_out(path: str | Path, folder: str | Path) -> bool:
@@ -99,8 +101,8 @@ def read_packed(folder: str | Path, *, into: str | Path | None = None) -> Benchm
 
     Args:
         folder: the pack.
-        into: folder that gets the benchmark and its pictures, all of them or, where one is damaged, none; None: an image
-            folder is read where it is.
+        into: folder that gets the benchmark and its pictures, all of them or, where one is damaged, none, and the cards,
+            licences.csv and made.csv of the pack; None: an image folder is read where it is.
 
     Raises:
         NotFound: it is no pack, or a file of it is missing.
@@ -119,7 +121,9 @@ def read_packed(folder: str | Path, *, into: str | Path | None = None) -> Benchm
                 where="into",
             )
         return held
+    beside_pack(folder, into)
     made = _taken_out(folder, held, Path(into))
+    bring_along(folder, into)
     made.write(into)
     return made
 
@@ -299,7 +303,7 @@ def _read(path: str | Path, *, into: str | Path | None = None) -> Imported:
         ratings=ratings,
         scores=scores,
         benchmark=read_packed(path) if into is None else _taken_out(path, packed_benchmark(path), Path(into)),
-        notes=(f"layout {layout}; licences.csv says what is known of the rights in each picture",),
+        notes=(f"layout {layout}{_RIGHTS if (path / 'licences.csv').is_file() else ''}",),
     )
 
 
