@@ -11,7 +11,9 @@ import polars as pl
 
 from ...design.checks import BROKEN
 from .layouts import Laid
+from .made_table import BROUGHT
 from .packing import Content, Packing
+from .rights import rights_of
 
 __all__ = ["card_page", "licence_tag"]
 
@@ -29,6 +31,14 @@ _TAGS = {
 }
 _SETTINGS = ("method", "pipeline", "scheduler", "steps", "guidance", "negative", "width", "height", "dtype", "digest")
 _MANY = 40  # levels that are listed by name
+_AFTER = "drawn after "  # so begins the artist of a drawn sample, on its card
+_NO_ARTIST = {
+    "aboriginal": "Aboriginal dot painting",
+    "chinese-landscape": "Chinese landscape painting",
+    "egyptian": "Egyptian wall painting",
+    "great-wave": "the Great Wave",
+}
+"""Samples that go by another name than an artist's -> whose manner it is, in words."""
 
 
 def licence_tag(licence: str) -> str:
@@ -107,7 +117,17 @@ def _holds(content: Content) -> str:
         counts = Counter(factor for factor, _ in content.shown)
         told = ", ".join(f"{n} of {factor}" for factor, n in counts.items())
         lines += ["", f"Reference pictures: {told}."]
+    drawn = [f"- {_drawn(level, one.credits['artist'])}" for (_, level), one in content.shown.items() if one.drawn]
+    if drawn:
+        lines += ["", *drawn]
     return "\n".join(lines)
+
+
+def _drawn(level: str, artist: str | None) -> str:
+    """What a reference that was made by formula is; after whose manner, where its card says so."""
+    sample = artist.removeprefix(_AFTER) if artist and artist.startswith(_AFTER) else ""
+    manner = _NO_ARTIST.get(sample, sample.replace("-", " ").title())
+    return f"{_cell(level)}: drawn by formula{f' after the manner of {manner}' if manner else ''}; no work of an artist"
 
 
 def _made(content: Content) -> str:
@@ -125,7 +145,27 @@ def _made(content: Content) -> str:
         lines += ["", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
         for row in settings.unique(maintain_order=True).head(_MANY).iter_rows():
             lines.append(f"| {' | '.join(_cell(value or '')[:16] for value in row)} |")
-    return "\n".join(lines)
+    if "given_width" in content.made.columns:
+        lines += ["", "`width` and `height` are those of the pictures in this pack."]
+    return "\n".join([*lines, *_brought(content.made)])
+
+
+def _brought(made: pl.DataFrame) -> list[str]:
+    """Lines on pictures that have another size here than their method gave them."""
+    size, given = ("width", "height"), ("given_width", "given_height")
+    if not {"method", "aligned", *size, *given} <= set(made.columns):
+        return []
+    sizes = [pl.concat_str(*pair, separator=" x ").alias(name) for name, pair in (("size", size), ("given", given))]
+    told = made.select("method", "aligned", *sizes).filter(pl.col("size") != pl.col("given"))
+    counts = told.group_by("method", "aligned", "given", "size", maintain_order=True).len()
+    if not counts.height:
+        return []
+    lines = ["", "These pictures are not as their method gave them: they were brought to the size of their content."]
+    lines += ["`made.csv` says it of each (`given_width`, `given_height`, `aligned`).", ""]
+    lines += ["| method | what was done | from | to | pictures |", "|---|---|---|---|---|"]
+    for method, aligned, before, after, n in counts.head(_MANY).iter_rows():
+        lines.append(f"| {_cell(method or '')} | {BROUGHT.get(aligned, 'not said')} | {before} | {after} | {n} |")
+    return lines + ([f"\nAnd {counts.height - _MANY} more kinds."] if counts.height > _MANY else [])
 
 
 def _cell(text: str) -> str:
@@ -173,12 +213,23 @@ def _limits(content: Content, packing: Packing, taken: Sequence[str]) -> str:
 
 
 def _rights(content: Content) -> str:
-    everything = [*content.pictures.values(), *content.shown.values()]
-    counts = Counter(picture.credits["licence"] for picture in everything)
+    rights = rights_of(content)
     lines = ["## Licences", "", content.benchmark.licence or "The benchmark as a whole names no licence."]
     lines += ["", "`licences.csv` names the licence and, where known, the source of every picture.", ""]
-    for licence, n in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0] or "")):
-        lines.append(f"- {n} pictures: {licence or 'no licence is known; ask before you use them'}")
+    lines += [f"- {n} pictures: {licence}" for licence, n in rights.licensed.items()]
+    if rights.drawn:
+        named = _cell(", ".join(rights.drawn[:_MANY])) + (", ..." if len(rights.drawn) > _MANY else "")
+        lines.append(
+            f"- {len(rights.drawn)} pictures drawn by formula, references all ({named}): output of paragone and no artist's "
+            "work; no licence is named"
+        )
+    if rights.derived:
+        lines.append(
+            f"- {rights.derived} results: no licence of their own is named; they derive from their references, whose "
+            "licences hold, and from the methods that made them, whose makers may ask for more"
+        )
+    if rights.unknown:
+        lines.append(f"- {rights.unknown} pictures: no licence is known; ask before you use them")
     return "\n".join(lines)
 
 

@@ -18,11 +18,13 @@ from ...benchmark import Benchmark
 from ...errors import BadInput, WouldOverwrite
 from ...provenance import digest
 from ...settings import write_toml
+from ...sources.beside_pack import FROM_BENCHMARK
 from ...tables import FORMAT, write_table
 from .card_page import card_page
 from .croissant import croissant
 from .layouts import LAYOUTS, Laid
 from .packing import Content, Packing, content_of
+from .rights import rights_of
 
 __all__ = ["MANIFEST", "MANIFEST_LINE", "Packed", "pack"]
 
@@ -33,10 +35,6 @@ MANIFEST_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 """One line of it: digest and name."""
 
 _SYSTEMS = (".DS_Store", "Thumbs.db", "desktop.ini")  # files that systems put into every folder; nobody misses them
-_ALWAYS = (
-    *("PICTURES.md", "LICENCE", "LICENCE.md", "LICENCE.txt", "LICENSE", "LICENSE.md", "LICENSE.txt", "NOTICE"),
-    *("cards.csv", "references/cards.csv"),
-)
 
 
 @dataclass(frozen=True)
@@ -57,14 +55,21 @@ class Packed:
     """Their size together."""
     unlicensed: int = 0
     """Pictures, references among them, of which no licence is known."""
+    derived: int = 0
+    """Results without a licence of their own, made from references of which something is known."""
 
     @property
     def text(self) -> str:
-        """What was packed, for the terminal; a second line says of how many pictures no licence is known."""
+        """What was packed, for the terminal; further lines say how many pictures have no licence of their own."""
         more = f", {self.without} items without a picture" if self.without else ""
         return (
             f"{self.folder}: {self.pictures} pictures and {self.references} references as {self.layout}{more}; "
             f"{self.files} files, {self.bytes / 2**20:.1f} MiB"
+            + (
+                f"\n{self.derived} results: the licences of their references hold; none is their own"
+                if self.derived
+                else ""
+            )
             + (f"\n{self.unlicensed} pictures: no licence is known" if self.unlicensed else "")
         )
 
@@ -105,8 +110,7 @@ def pack(
             shutil.copyfile(held.folder / name, aside / name)
         content.benchmark.write(aside)
         write_table(content.benchmark.items, aside / "items.parquet")
-        licences = _licences(content)
-        write_table(licences, aside / "licences.csv")
+        write_table(_licences(content), aside / "licences.csv")
         if content.made is not None:
             write_table(content.made, aside / "made.csv")
         (aside / "README.md").write_text(card_page(content, packing, laid, taken=taken), encoding="utf-8")
@@ -114,6 +118,7 @@ def pack(
         write_toml({"format": FORMAT, "layout": packing.layout, "splits": list(content.splits)}, aside / "pack.toml")
         files = _write_manifest(aside)
         size = sum(path.stat().st_size for path in files)
+    rights = rights_of(content)
     return Packed(
         out,
         packing.layout,
@@ -122,13 +127,14 @@ def pack(
         content.benchmark.items.height - len(content.pictures),
         len(files) + 1,
         size,
-        licences["licence"].null_count(),
+        rights.unknown,
+        rights.derived,
     )
 
 
 def _taken(folder: Path, packing: Packing) -> list[str]:
     """Files beside the benchmark that go along, relative to it; words on rights and cards of references always do."""
-    taken = [name for name in _ALWAYS if (folder / name).is_file()]
+    taken = [name for name in FROM_BENCHMARK if (folder / name).is_file()]
     if packing.scores:
         found = sorted(path for path in (folder / "scores").glob("*") if path.suffix in (".csv", ".toml", ".parquet"))
         if not found:

@@ -20,6 +20,8 @@ from ...errors import BadConfig, BadInput, BadTable, ParagoneError, UnknownName
 from ...images import ENDINGS, decode_image, read_bytes
 from ...settings import Settings
 from ...tables import read_table
+from ..references.cards import DRAWN
+from .made_table import made_table
 
 __all__ = ["Content", "PackedPicture", "Packing", "content_of", "safe_names"]
 
@@ -27,8 +29,6 @@ _ALL = "test"  # the hub's word for data that nothing is trained on
 _LONGEST = 120  # characters of a file name without ending; our choice
 _CREDITS = ("licence", "source", "artist", "title", "year", "medium")
 _RESERVED = ("image", "file_name")
-_CELLS = ("cells.csv", "generated.csv")
-_PRIVATE = ("reason", "image", "file", "path", "log", "device")
 
 
 class Packing(Settings, frozen=True):
@@ -82,6 +82,11 @@ class PackedPicture:
     """Path in the pack when unpacked, with '/'."""
     credits: Mapping[str, str | None]
     """licence, source, artist, title, year, medium; null: not known."""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it was made by formula, and so is no work of an artist."""
+        return self.credits["source"] == DRAWN
 
     @property
     def ending(self) -> str:
@@ -156,8 +161,8 @@ def content_of(benchmark: Benchmark, packing: Packing) -> Content:
     """Look at everything that is to be packed.
 
     Args:
-        benchmark: pictures are read from its folder; tables beside it (cards.csv, cells.csv, generated.csv) tell
-            licences, and why cells have no picture.
+        benchmark: pictures are read from its folder; tables beside it (cards.csv, cells.csv, generated.csv, made.csv)
+            tell licences, and why cells have no picture.
         packing: what is taken along.
 
     Raises:
@@ -187,7 +192,7 @@ def content_of(benchmark: Benchmark, packing: Packing) -> Content:
         for row in shown_items.iter_rows(named=True)
     }
     shown = _shown(benchmark, cards, next(iter(splits)))
-    _check_pictures({**pictures, **{"/".join(key): one for key, one in shown.items()}})
+    sizes = _sizes(pictures, shown)
     images = {item: picture.name for item, picture in pictures.items()}
     packed = Benchmark(
         items.with_columns(pl.col("item").replace_strict(images, default=None, return_dtype=pl.String).alias("image")),
@@ -200,7 +205,7 @@ def content_of(benchmark: Benchmark, packing: Packing) -> Content:
         licence=benchmark.licence,
         simulated=benchmark.simulated,
     )
-    made = _made(benchmark.folder)
+    made = made_table(benchmark.folder, {item: picture.source for item, picture in pictures.items()}, sizes)
     return Content(benchmark=packed, pictures=pictures, shown=shown, splits=splits, made=made)
 
 
@@ -249,14 +254,22 @@ def _keys(benchmark: Benchmark) -> list[tuple[str, str]]:
 
 
 def _cards(benchmark: Benchmark) -> dict[tuple[str, str], dict[str, Any]]:
-    """(factor, level) -> what cards.csv beside the benchmark says."""
-    for name in ("cards.csv", "references/cards.csv"):
+    """(factor, level) -> what the cards beside the benchmark say.
+
+    cards.csv, which people write, stands above references/cards.csv, which `stylise` completes; that a picture was drawn by
+    formula stays said.
+    """
+    cards: dict[tuple[str, str], dict[str, Any]] = {}
+    for name in ("references/cards.csv", "cards.csv"):
         path = benchmark.folder / name
-        if path.is_file():
-            frame = read_table(path)
-            if {"factor", "level"} <= set(frame.columns):
-                return {(row["factor"], row["level"]): row for row in frame.iter_rows(named=True)}
-    return {}
+        frame = read_table(path) if path.is_file() else pl.DataFrame()
+        if {"factor", "level"} <= set(frame.columns):
+            for row in frame.iter_rows(named=True):
+                card = cards.setdefault((row["factor"], row["level"]), {})
+                drawn = card.get("source") == DRAWN
+                card |= {name: value for name, value in row.items() if value is not None}
+                card |= {"source": DRAWN} if drawn else {}
+    return cards
 
 
 def _credits(row: Mapping[str, Any], licence: str) -> dict[str, str | None]:
@@ -294,23 +307,20 @@ def _ending(image: str) -> str:
     return ending
 
 
-def _check_pictures(pictures: Mapping[str, PackedPicture]) -> None:
-    faults = []
-    for name, picture in pictures.items():
+def _sizes(
+    pictures: Mapping[str, PackedPicture], shown: Mapping[tuple[str, str], PackedPicture]
+) -> dict[str, tuple[int, int]]:
+    """Item -> width and height of its picture; all of them and all references are decoded, and every fault is told."""
+    sizes, faults = {}, []
+    named = [(item, item, picture) for item, picture in pictures.items()]
+    for item, name, picture in [*named, *((None, "/".join(key), picture) for key, picture in shown.items())]:
         try:
-            decode_image(read_bytes(picture.source), where=str(picture.source))
+            height, width, _ = decode_image(read_bytes(picture.source), where=str(picture.source)).shape
         except ParagoneError as error:
             faults.append(f"'{name}': {error.message}")
+            continue
+        if item is not None:
+            sizes[item] = (width, height)
     if faults:
         raise BadTable.of_faults("pictures", faults)
-
-
-def _made(folder: Path) -> pl.DataFrame | None:
-    """What is told of every cell, without columns that may name files and machines of who made it."""
-    for name in _CELLS:
-        path = folder / name
-        if path.is_file():
-            frame = read_table(path)
-            if {"item", "status"} <= set(frame.columns):
-                return frame.drop(_PRIVATE, strict=False)
-    return None
+    return sizes
