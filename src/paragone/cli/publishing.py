@@ -125,6 +125,7 @@ def pack(
                 "files": made.files,
                 "bytes": made.bytes,
                 "unlicensed": made.unlicensed,
+                "derived": made.derived,
             }
         )
     say(made.text, quiet=silent)
