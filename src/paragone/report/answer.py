@@ -12,6 +12,7 @@ from .blocks import Block, Missing, Plate, Plates, Prose, Section, Terms
 from .counted import headline, reconciled
 from .digits import count, fixed, joined, ranks, with_interval
 from .index import Index
+from .lacking import compared_factors, lacking_in
 from .ranked import MAKERS, apart, factor_of, open_groups, ranked, score_axis, score_decimals, spread_of_n
 from .svg import Spot
 from .words import UNITS, capital, criterion_words, quoted, score_words, with_badges
@@ -45,6 +46,8 @@ def answer_section(index: Index) -> Section:
         return Section("answer", "The answer", blocks, badges)
     shown = what_to_show(material.human, material.level_scores)
     blocks += [Prose(sentence) for sentence in _verdicts(shown, index)]
+    found = [lacking_in(index, factor) for factor in compared_factors(index) if factor in (factor_of(shown), *MAKERS)]
+    blocks += [Prose(lack.sentence, "warn") for lack in found if lack is not None]
     blocks.append(Plates([score_plate(shown, criterion, index) for criterion in index.criteria(shown.criteria)]))
     blocks.append(Prose(_how_to_read(shown), "small"))
     unit = str(shown.made.get("unit", ""))
@@ -146,8 +149,10 @@ def _how_to_read(shown: Scores) -> str:
 
 
 def _verdicts(scores: Scores, index: Index) -> list[str]:
-    """One sentence per criterion that names the leader, and those who may be as good."""
-    said = []
+    """One sentence per criterion that names the leader, and those who may be as good; a caution where levels of the
+    factor do not rest on the same pictures."""
+    said: list[str] = []
+    lack = lacking_in(index, factor_of(scores))
     for criterion in index.criteria(scores.criteria):
         frame = ranked(scores, criterion).drop_nulls("score")
         if not frame.height or apart(frame):
@@ -166,4 +171,4 @@ def _verdicts(scores: Scores, index: Index) -> list[str]:
             said.append(f"{lead}; {joined(rivals)} may be as good.")
         else:
             said.append(f"{lead}; {fixed(len(rivals), 0)} others may be as good.")
-    return said
+    return said if lack is None else [f"{sentence} {lack.caution}" for sentence in said]

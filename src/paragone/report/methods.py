@@ -14,6 +14,7 @@ from .blocks import Block, Cell, Folded, Head, Missing, Prose, Row, Section, Tab
 from .counted import screened
 from .digits import count, fixed, joined
 from .index import Index
+from .lacking import compared_factors, lacking_in
 from .words import TESTS, criterion_words, quoted, statistic_words, stopped
 
 __all__ = ["methods_paragraph", "methods_section", "provenance_section"]
@@ -38,6 +39,8 @@ def methods_paragraph(index: Index) -> str:
     said = ["All answers are simulated: no person took part."] if material.made_up else []
     said += [*_people(index), *_screening(index)]
     said.append("There are no scores by people." if material.human is None else _scoring(material.human))
+    found = [lack for factor in compared_factors(index) if (lack := lacking_in(index, factor)) is not None]
+    said += [lack.sentence for lack in found[:1]]  # methods first; of the other factors it is the same fact
     said += _agreement(index)
     said.append(f"The analysis was made with paragone {__version__}.")
     return " ".join(said)

@@ -14,6 +14,7 @@ from .answer import score_plate, what_to_show
 from .blocks import Block, Cell, Folded, Head, Missing, Plate, Plates, Prose, Row, Section, Strip, Table, Tile
 from .digits import count, decimals_for, fixed, ranks, with_interval
 from .index import MOST_ROWS, Index
+from .lacking import lacking_in
 from .ranked import apart, factor_of, ranked, score_axis, score_decimals, unit_words
 from .words import criterion_words, score_words, with_badges
 
@@ -48,7 +49,10 @@ def scores_section(index: Index) -> Section:
         if shown is not human and human.key == "item" and human.frame["item"].n_unique() <= MOST_DRAWN:
             drawn = [score_plate(human, criterion, index) for criterion in index.criteria(human.criteria)] + drawn
         blocks += [Plates(drawn)] if drawn else []
-        blocks += [_table(scores, index) for scores in levels]
+        for scores in levels:
+            blocks.append(_table(scores, index))
+            lack = lacking_in(index, factor_of(scores))
+            blocks += [] if lack is None else [Prose(lack.sentence, "warn")]
     elif human.key == "item":
         why = "Scores of methods, or of the levels of another factor, are not there."
         blocks.append(Missing(why, "paragone score FILE --by method"))
