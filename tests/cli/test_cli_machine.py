@@ -213,6 +213,8 @@ def test_of_a_glob_what_cannot_be_compared_is_left_out_and_told(cli: Cli, compar
     refused = cli("compare", "scores/human.csv", "scores/human.csv", "scores/human-by-method.csv").refusal
     assert "nothing is left to compare with people: scores/human.csv holds" in refused
     assert "scores/human-by-method.csv scores levels of method" in refused
+    refused = cli("compare", "scores/human.csv", "scores/human.csv", "scores/simulated-truth.csv").refusal
+    assert "scores/simulated-truth.csv holds what was true in a simulation" in refused, "a glob before any metric"
 
 
 def test_a_clash_of_names_names_both_files(cli: Cli, compared: Path) -> None:

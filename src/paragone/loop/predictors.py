@@ -59,12 +59,13 @@ def predictors_in(people: Scores, human: Path, files: Sequence[Path]) -> Predict
                 remarks.append(f"{file} scores {_of(made)}, {human} {_of(people)}; it is left out")
             else:
                 (truth if made.made.get("verb") == "simulate" else found).append((file, made))
-    if found:
+    if found or remarks:
         remarks += [
             f"{file} holds what was true in a simulation and is left out; to compare it, name it alone"
             for file, _ in truth
         ]
-    found = found or truth
+    else:
+        found = truth
     if not found:
         raise BadInput(f"nothing is left to compare with people: {'; '.join(dict.fromkeys(remarks))}", where=str(human))
     _refuse_clash(found)
