@@ -58,10 +58,23 @@ def read_settings(path: str | Path, record: type[Record]) -> Record:
     path = Path(path)
     raw = read_toml(path)
     raw.pop("format", None)
+    if place := _nul(raw):
+        raise BadConfig(f"{path.name}: {place} holds the character NUL, which no name or path can", where=str(path))
     try:
         return msgspec.convert(raw, record)
     except msgspec.ValidationError as error:
         raise BadConfig(f"{path.name}: {_worded(str(error), record, raw)}", where=str(path)) from error
+
+
+def _nul(value: Any, place: str = "") -> str:
+    """Where a text holds NUL; empty: nowhere."""
+    if isinstance(value, str):
+        return place if "\0" in value else ""
+    pairs = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, own in pairs:
+        if found := _nul(own, f"{place}.{key}" if place else str(key)):
+            return found
+    return ""
 
 
 def _worded(message: str, record: type, raw: Mapping[str, Any]) -> str:

@@ -296,7 +296,7 @@ def test_few_people_do_not_tell_equal_items_apart(people: int) -> None:
 def test_intervals_of_another_confidence_say_the_same_of_people() -> None:
     """Rounding apart: the same answers, their intervals at 80 % and at 95 %, tell the same pairs apart."""
     rng = np.random.default_rng(19)
-    rows = [(f"p{p}", f"i{i:03d}", 0.3 * i + rng.normal()) for p in range(15) for i in range(12)]
+    rows = [(f"p{p}", f"i{i:03d}", 0.9 * i + rng.normal()) for p in range(3) for i in range(12)]
     ratings = Ratings(pl.DataFrame(rows, schema=["participant", "item", "value"], orient="row"))
     y, told = scores("m", np.arange(12.0)), {}
     for confidence in (0.80, 0.95):
@@ -305,6 +305,19 @@ def test_intervals_of_another_confidence_say_the_same_of_people() -> None:
             "n"
         ]
     assert abs(told[0.80] - told[0.95]) <= 1  # type: ignore[operator]
+
+
+def test_people_too_few_for_any_interval_tell_nothing_apart() -> None:
+    """Two raters who agree: their replicates do not move, which is no certainty."""
+    rows = [(f"p{p}", f"i{i:03d}", float(i)) for p in range(2) for i in range(6)]
+    human = estimate(
+        Ratings(pl.DataFrame(rows, schema=["participant", "item", "value"], orient="row")),
+        "mos",
+        question=Question(replicates=100),
+    )
+    assert human.draws is not None
+    found = compare(human, scores("m", np.arange(6.0)), statistics=["pairwise_accuracy"], replicates=0)
+    assert row(found, "pairwise_accuracy")["value"] is None
 
 
 def test_an_item_that_too_few_people_judged_is_told_from_none() -> None:

@@ -185,6 +185,49 @@ def test_a_copy_replaces_no_picture_unasked(cli: Cli, here: Path, shared: Callab
     assert Path("copied/images", name).read_bytes() == (source / "images" / name).read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("place", "force", "line"),
+    [
+        ("items.csv", (), "'o/items.csv' exists; --force replaces it"),
+        ("references.csv", (), "'o/references.csv' exists; --force replaces it"),
+        ("styles", (), "'o/styles' is no folder"),
+        ("styles", ("--force",), "'o/styles' is no folder"),
+        ("ratings.csv/", ("--force",), "'o/ratings.csv' is a folder, and a file would go there; move it"),
+        ("items.csv/", (), "'o/items.csv' is a folder, and a file would go there; move it"),
+        ("contents/content_2.jpg/", ("--force",), "'o/contents/content_2.jpg' is a folder"),
+    ],
+)
+def test_an_import_looks_at_every_place_before_it_writes_one(
+    cli: Cli, here: Path, shared: Callable[[str], Path], place: str, force: tuple[str, ...], line: str
+) -> None:
+    stands = Path("o", place)
+    if place.endswith("/"):
+        stands.mkdir(parents=True)
+    else:
+        stands.parent.mkdir()
+        stands.write_text("mine")
+    before = sorted(Path("o").rglob("*"))
+    said = cli("import", "kitov", shared("images/kitov_style_transfer"), "-o", "o", "--copy", *force)
+    assert line in said.refusal
+    assert sorted(Path("o").rglob("*")) == before
+    assert stands.is_dir() or stands.read_text() == "mine"
+
+
+def test_what_would_go_beside_imported_scores_is_asked_for_too(cli: Cli, here: Path) -> None:
+    Path("human.csv").write_text("item,score\nx,1\ny,2\n")
+    Path("study/scores").mkdir(parents=True)
+    Path("study/scores/human.draws.parquet").write_bytes(b"mine")
+    said = cli("import", "table", "human.csv", "--set", "kind=scores", "-o", "study")
+    assert "draws.parquet' exists; --force replaces it" in said.refusal
+    assert Path("study/scores/human.draws.parquet").read_bytes() == b"mine"
+
+
+def test_scores_whose_names_differ_in_case_alone_are_two_files_on_every_disk(cli: Cli, here: Path) -> None:
+    Path("m.csv").write_text("item,Score A,score a\nx,1,2\ny,2,3\n")
+    assert cli("import", "table", "m.csv", "--set", "kind=scores", "-o", "s").code == 0
+    assert len({path.name.casefold() for path in Path("s/scores").glob("*.csv")}) == 2
+
+
 def test_a_copy_never_leaves_the_folder(cli: Cli, here: Path, voted: Path) -> None:
     refused = cli("import", "auto", voted / "bench", "-o", "copy", "--copy")
     assert refused.code == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import unicodedata
@@ -261,6 +262,91 @@ def test_ready_results_are_never_read_from_where_results_are_written(cli: Cli, t
     assert said.code == 1
     assert "lies in results/" in said.err
     assert mine.is_file()
+
+
+@pytest.mark.parametrize("root", [".", "", ".."])
+def test_ready_results_are_never_read_from_above_where_results_are_written(cli: Cli, tmp_path: Path, root: str) -> None:
+    folder = world(tmp_path / "b", READY.replace('"theirs"', f'"{root}"'))
+    write_image(drawn(1), folder / "c1_stylized_s1.png")
+    said = cli("stylise", folder)
+    assert said.code == 1
+    assert "method 'other'" in said.err
+    assert "holds results/" in said.err
+    assert not (folder / "results" / "reinhard").exists()
+
+
+def test_a_folder_that_reads_nothing_stops_the_run_before_it_begins(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", READY)
+    mine = write_image(drawn(1), folder / "theirs" / "c1_stylized_s1.png")
+    assert cli("stylise", folder).code == 0
+    whole = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    mine.unlink()
+    whole.pop(mine)
+    write_image(drawn(1), folder / "theirs" / "c1_stylised_s1.png")
+    said = cli("stylise", folder)
+    assert said.code == 1
+    assert "c1_stylised_s1.png (holds 'c1' and 's1', but is not named as this layout names)" in said.refusal
+    assert all(path.read_bytes() == raw for path, raw in whole.items())
+
+
+def test_a_run_of_one_method_tells_the_others_folders_as_they_are(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", READY)
+    for name in ("c1_stylized_s1.png", "c2_stylized_s1.png", "c2_stylized_s1.jpg", "holiday.png"):
+        write_image(drawn(1), folder / "theirs" / "first.png").rename(folder / "theirs" / name)
+    whole = cli("stylise", folder).err
+    part = cli("stylise", folder, "--only", "brush").err
+    grid = [line for line in whole.splitlines() if line.startswith(("other   ", "9 ok"))]
+    assert len(grid) == 2
+    assert all(line in part for line in grid)
+
+
+def test_pipes_are_no_pictures(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", READY)
+    write_image(drawn(1), folder / "theirs" / "c1_stylized_s1.png")
+    os.mkfifo(folder / "theirs" / "c2_stylized_s1.png")
+    said = cli("stylise", folder)
+    assert said.code == 0
+    assert "other: skipped: 1 pipes and devices" in said.err
+
+
+def test_factors_stand_in_the_cells_order_whatever_make_toml_begins_with(cli: Cli, tmp_path: Path) -> None:
+    text = READY.replace('[reference.content]\nfolder = "in/contents"\n\n', "").replace(
+        "[method.reinhard]", '[reference.content]\nfolder = "in/contents"\n\n[method.reinhard]'
+    )
+    assert text.index("[reference.style]") < text.index("[reference.content]")
+    folder = world(tmp_path / "b", text, contents=3)
+    write_image(drawn(1), folder / "theirs" / "c1_stylized_s1.png")
+    foreseen = cli("stylise", folder, "--dry-run").out
+    assert "one sign for each content: c1, c2, c3" in foreseen
+    assert "(1 method x 3 contents x 2 styles)" in foreseen
+    document = cli("stylise", folder, "--dry-run", "--json").document
+    assert len(document["cells"]) == 5
+    assert document["cells"][0] == {"method": "other", "content": "c1", "style": "s2", "status": "missing"}
+
+
+def test_a_setting_with_nul_in_it_is_refused_in_one_line(cli: Cli, tmp_path: Path) -> None:
+    folder = world(tmp_path / "b", READY.replace('"theirs"', '"a\\u0000b"'))
+    assert "method.other.root holds the character NUL" in cli("stylise", folder).refusal
+
+
+def test_a_sheet_of_nothing_is_refused(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text("item,image,method\n")
+    (tmp_path / "benchmark.toml").write_text('format = 1\nname = "none"\n')
+    assert "has no item, so there is no sheet to draw" in cli("contact", tmp_path).refusal
+    assert not (tmp_path / "contact.html").exists()
+
+
+def test_a_drawn_reference_stays_marked_whatever_the_cards_say(cli: Cli, tmp_path: Path) -> None:
+    text = MAKE.replace('folder = "in/styles"', 'folder = "in/styles"\nsamples = ["mondrian"]')
+    folder = world(tmp_path / "b", text, contents=1, styles=1)
+    (folder / "cards.csv").write_text(
+        "factor,level,artist,source,marks\nstyle,mondrian,Piet Mondrian,Wikimedia Commons,black lines\n"
+    )
+    assert cli("stylise", folder, "--only", "reinhard").code == 0
+    card = pl.read_csv(folder / "references" / "cards.csv").filter(pl.col("level") == "mondrian").row(0, named=True)
+    assert (card["source"], card["artist"]) == ("drawn by paragone", "drawn after mondrian")
+    assert card["marks"] == "black lines"
+    assert "mondrian (drawn)" in (folder / "contact.html").read_text(encoding="utf-8")
 
 
 def test_a_method_that_cannot_work_is_told_before_any_picture_is_made(cli: Cli, tmp_path: Path) -> None:

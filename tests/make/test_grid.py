@@ -98,7 +98,7 @@ def test_very_many_levels_are_counted_and_holes_are_no_cells() -> None:
     cells["3", "wave"] = "failed"
     lines = CellGrid(("content", "style"), {"adain": cells}).text.splitlines()
     assert lines[1].split() == ["adain", "199/200", "199/199"]
-    assert lines[2] == "in each column: cells that are ok, of all levels of content"
+    assert lines[2] == "in each column: cells that are ok, of all levels of content; cells.csv names the others"
     assert lines[-1].startswith("398 ok, 1 failed of 399 cells")
     few = CellGrid(("content", "style"), {"a": {("x", "s"): "ok", ("y", "s"): "missing", ("y", "t"): "ok"}})
     assert few.text.splitlines()[1] == "a       .-   ."
@@ -109,3 +109,9 @@ def test_one_factor_and_three_are_drawn_too() -> None:
     assert one.text.splitlines()[:2] == ["method  prompt", "m       .R"]
     three = CellGrid(("content", "style", "size"), {"m": {("a", "s", "1"): "ok", ("a", "s", "2"): "failed"}})
     assert three.text.splitlines()[:2] == ["method  s/1  s/2", "m       .    F"]
+
+
+def test_wide_letters_take_two_columns_and_no_name_breaks_a_line() -> None:
+    cells = {("猫", "波浪"): "ok", ("猫", "a\nb"): "missing", ("犬", "波浪"): "failed", ("犬", "a\nb"): "ok"}
+    lines = CellGrid(("content", "style"), {"m": cells}).text.splitlines()
+    assert lines[:2] == ["method  波浪  a?b", "m       .F    -."]

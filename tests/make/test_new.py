@@ -127,3 +127,11 @@ def test_what_is_not_there_is_refused(filled: Filled, tmp_path: Path) -> None:
         new_benchmark("{method}/{content}.png", folder=tmp_path, references={"conent": "{conent}.png"})
     with pytest.raises(BadConfig, match=r"must hold the placeholder \{content\} and no other"):
         new_benchmark("{method}/{content}.png", folder=tmp_path, references={"content": "{method}.png"})
+
+
+def test_words_that_mean_something_else_are_no_factors_and_criteria_stand_once(filled: Filled) -> None:
+    folder = filled("a/x.png")
+    with pytest.raises(BadConfig, match="the name 'broken_of' is taken"):
+        new_benchmark("{method}/{broken_of}.png", folder=folder)
+    with pytest.raises(BadConfig, match="criteria style, style: one stands twice"):
+        new_benchmark("{method}/{content}.png", folder=folder, criteria=["style", "style"])

@@ -40,3 +40,16 @@ def test_a_placeholder_that_stands_twice_says_one_thing() -> None:
 def test_what_names_nothing_gives_one_reading_however_it_is_cut() -> None:
     parts = [("any", "*"), ("factor", "x"), ("any", "*")]
     assert every_reading("aab", parts, _known("aab")) == [{"x": "a"}, {"x": "ab"}, {"x": "b"}]
+
+
+def test_many_placeholders_take_no_longer_than_their_places() -> None:
+    text, asked = "_".join("a" * 40), 0
+
+    def ends(part: Part, at: int) -> Iterator[tuple[int, str | None]]:
+        nonlocal asked
+        asked += 1
+        return iter([(end, None) for end in range(at, len(text) + 1)])
+
+    parts = [part for _ in range(5) for part in (("any", "*"), ("text", "_"))]
+    assert every_reading(text, [*parts, ("text", "a")], ends) == [{}]
+    assert asked <= 5 * (len(text) + 1)

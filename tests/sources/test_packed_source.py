@@ -90,7 +90,7 @@ def test_a_file_where_a_folder_should_be_is_said_before_anything_moves(tmp_path:
     source = packed(tmp_path, "parquet")
     (tmp_path / "out").mkdir()
     (tmp_path / "out/data").write_bytes(b"mine")
-    with pytest.raises(WouldOverwrite, match="data' is no folder, and pictures would go into it"):
+    with pytest.raises(WouldOverwrite, match=r"data' is no folder, and 'a\.png' would go into it"):
         import_into("packed", source, tmp_path / "out", force=True)
     assert content(tmp_path / "out") == {"data": b"mine"}
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy.stats import t as student
 
 from ..errors import BadInput
 from ..scores import Scores
@@ -30,7 +31,8 @@ class Matched:
     """(m,) people."""
     half: Floats
     """(m,) half widths of people's 95 % intervals; NaN where there is none. Intervals of another confidence, which the
-    record of the scores names, are brought to 95 % as if errors were normal."""
+    record of the scores names, are brought to 95 %: by Student's t where the table has degrees of freedom, else as if
+    errors were normal, which takes few people for too sure."""
     draws: Floats | None
     """(r, m) people's joint replicates, or None; spread as widely as their intervals, which few people make wider."""
     apart: Ints | None
@@ -111,7 +113,7 @@ def _matched(human: Scores, machine: Scores, criterion: str | None, theirs: str 
         notes["direction"] = "unknown which end is better; a larger score was taken as better"
     y = usable["score"].to_numpy().astype(np.float64)
     half = (usable["high"] - usable["low"]).cast(pl.Float64).fill_null(np.nan).to_numpy() / 2.0
-    half = half * (normal_quantile(0.95) / normal_quantile(_confidence(human)))
+    half = half * _to_95(_confidence(human), usable)
     x = sign * usable["score_machine"].to_numpy().astype(np.float64)
     draws = _draws(human, criterion, usable["id"].to_list())
     if draws is not None:
@@ -151,6 +153,18 @@ def _confidence(human: Scores) -> float:
     settings = human.made.get("settings")
     said = settings.get("confidence") if isinstance(settings, Mapping) else None
     return float(said) if isinstance(said, float) and 0.0 < said < 1.0 else 0.95
+
+
+def _to_95(confidence: float, rows: pl.DataFrame) -> Floats:
+    """(m,) what an interval's half width is multiplied by: of Student's t where the table has degrees of freedom."""
+    if confidence == 0.95:
+        return np.ones(rows.height)
+    freedom = np.full(rows.height, np.inf)
+    if "df" in rows.columns and rows["df"].dtype.is_numeric():
+        given = rows["df"].cast(pl.Float64).fill_null(np.inf).to_numpy()
+        freedom = np.where(given > 0, given, np.inf)
+    ratio: Floats = student.ppf(0.975, freedom) / student.ppf((1.0 + confidence) / 2.0, freedom)
+    return ratio
 
 
 def _wider(draws: Floats, half: Floats) -> Floats:

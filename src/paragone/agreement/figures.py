@@ -176,16 +176,15 @@ class Case:
 
     @cached_property
     def pairs(self) -> Pairs | None:
-        """Which pairs people tell apart: by their joint replicates, else by their intervals; None where neither is.
+        """Which pairs people tell apart: by their joint replicates, else by their intervals; None without intervals.
 
         An item without an interval beside others that have one was judged by too few people to be told from anything.
         Of more than MOST_PAIRED items, that many are drawn (always the same), since pairs grow with the square.
         """
         d = self.data
-        if d.draws is None and np.isnan(d.half).all():
-            return None
-        unsure = np.isnan(d.half)
-        at = np.flatnonzero(~unsure) if d.draws is not None and not unsure.all() else np.arange(len(d.items))
+        if np.isnan(d.half).all():
+            return None  # replicates of too few people say nothing, however close together they lie
+        at = np.flatnonzero(~np.isnan(d.half)) if d.draws is not None else np.arange(len(d.items))
         if len(at) > MOST_PAIRED:
             at = np.sort(np.random.default_rng(0).choice(len(at), MOST_PAIRED, replace=False))
         if d.draws is not None:

@@ -116,7 +116,7 @@ def stylise(
     if dry_run:
         plan = made.outlook(folder, references=given, methods=methods, quiet=silent)
         if as_json:
-            emit({"methods": plan.frame.to_dicts()})
+            emit(made.outlook_document(plan))
         else:
             click.echo(plan.text)
         return

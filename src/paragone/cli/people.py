@@ -175,7 +175,13 @@ def consistency(
     help="bootstrap resamples participants; analytic uses the model's own errors.",
 )
 @click.option("--replicates", type=click.IntRange(100), default=1000, show_default=True, help="Bootstrap replicates.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Coverage of the intervals, 0.5 to 1.")
+@click.option(
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Coverage of the intervals, above 0.5 and below 1.",
+)
 @click.option(
     "--temperature", default="", metavar="STAGE=X,...", help="Noise of a stage's votes relative to the others."
 )

@@ -118,20 +118,25 @@ def import_into(
     for noun, name in ((found.votes, "votes.csv"), (found.ratings, "ratings.csv")):
         if noun is not None:
             tables[folder / name] = noun
+    taken: set[str] = set()
     for scores in found.scores:
         target, again = folder / "scores" / f"{file_name(scores.name)}.csv", 2
-        while target in tables:
+        while target.name.casefold() in taken:  # names that differ in case alone are one file on some disks
             target, again = target.with_name(f"{file_name(scores.name)}-{again}.csv"), again + 1
+        taken.add(target.name.casefold())
         tables[target] = scores
-    for target in tables:
-        _free_file(target, force)
+    for target, table in tables.items():
+        _free_place(target, folder, force)
+        if isinstance(table, Scores):  # what it writes, or removes, beside the table
+            for ending in (".toml", ".draws.parquet"):
+                _free_place(target.with_suffix(ending), folder, force)
     if found.benchmark is not None:
         made = _copied(found.benchmark, folder, force) if copy else _moved(found.benchmark, folder)
         made.write(folder)
         written.append(folder / "benchmark.toml")
     if pack is not None:
         written += bring_along(pack, folder, pictures=options["into"])
-    written += [noun.write(target) for target, noun in tables.items()]
+    written += [table.write(target) for target, table in tables.items()]
     return found, written
 
 
@@ -140,10 +145,21 @@ def _free(folder: Path, force: bool) -> None:
         raise WouldOverwrite(
             f"'{folder}' holds a benchmark; --force replaces it, or name another folder", where=str(folder)
         )
+    for name in ("benchmark.toml", "items.csv", "references.csv"):
+        _free_place(folder / name, folder, force)
 
 
-def _free_file(path: Path, force: bool) -> None:
-    if path.exists() and not force:
+def _free_place(path: Path, folder: Path, force: bool) -> None:
+    """Refuse a place where a file cannot go, or goes only in another's stead."""
+    for above in path.relative_to(folder).parents if path.is_relative_to(folder) else ():
+        place = folder / above
+        if os.path.lexists(place) and not place.is_dir():
+            raise WouldOverwrite(
+                f"'{place}' is no folder, and '{path.name}' would go into it; move it", where=str(place)
+            )
+    if path.is_dir():
+        raise WouldOverwrite(f"'{path}' is a folder, and a file would go there; move it", where=str(path))
+    if os.path.lexists(path) and not force:
         raise WouldOverwrite(f"'{path}' exists; --force replaces it", where=str(path))
 
 
@@ -156,8 +172,7 @@ def _free_for_pack(pack: Path, folder: Path, into: Path, force: bool) -> None:
     taken += [folder / name for name in beside_pack(pack, folder)]
     taken += [into / image for image in (*held.items["image"].drop_nulls(), *held.references["image"])]
     for path in taken:
-        if os.path.lexists(path):
-            _free_file(path, force)
+        _free_place(path, into if path.is_relative_to(into) else folder, force)
 
 
 def _moved(benchmark: Benchmark, folder: Path) -> Benchmark:
@@ -175,17 +190,16 @@ def _moved(benchmark: Benchmark, folder: Path) -> Benchmark:
 def _copied(benchmark: Benchmark, folder: Path, force: bool) -> Benchmark:
     pictures = [*benchmark.items["image"].drop_nulls(), *benchmark.references["image"]]
     for image in pictures:  # all are looked at before the first is written
-        target = folder / image
+        target, source = folder / image, benchmark.folder / image
         if Path(image).is_absolute() or ".." in Path(image).parts:
             raise BadConfig(f"picture '{image}' lies outside the source's folder; import without --copy", where=image)
-        if target.exists() and not filecmp.cmp(benchmark.folder / image, target, shallow=False):
-            _free_file(target, force)
+        same = target.is_file() and source.is_file() and filecmp.cmp(source, target, shallow=False)
+        _free_place(target, folder, force or same)
     for image in track(pictures, "copying pictures"):
-        target = folder / image
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not (target.exists() and target.samefile(benchmark.folder / image)):
+        target, source = folder / image, benchmark.folder / image
+        if target.is_symlink() or not (target.exists() and target.samefile(source)):
             with whole_file(target) as aside:
-                shutil.copyfile(benchmark.folder / image, aside)
+                shutil.copyfile(source, aside)
     return replace(benchmark, folder=folder)
 
 

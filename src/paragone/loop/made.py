@@ -10,7 +10,7 @@ import msgspec
 import polars as pl
 
 from ..benchmark import Benchmark
-from ..errors import MissingExtra, NotFound, UnknownName, WouldOverwrite
+from ..errors import BadInput, MissingExtra, NotFound, UnknownName, WouldOverwrite
 from ..make.building import TRIED_AGAIN, Built, build, work_in
 from ..make.foretelling import Forecast, forecast
 from ..make.grid import listed
@@ -21,7 +21,7 @@ from .carded import drawn_references
 from .reading import named
 from .selected import chosen_levels
 
-__all__ = ["drawn", "made_document", "making_of", "outlook", "sheet_of", "stylised", "told_lines"]
+__all__ = ["drawn", "made_document", "making_of", "outlook", "outlook_document", "sheet_of", "stylised", "told_lines"]
 
 _MOST_TOLD = 8  # lines about cells that are not ok; our choice
 
@@ -76,7 +76,9 @@ def stylised(
     )
     gone = sorted(before - set(built.benchmark.items["item"]))
     if gone and say is not None:
-        say(f"{len(gone)} items are gone that {' and '.join(asked)} may name: {listed(gone)}; paragone check {folder} tells")
+        say(
+            f"{len(gone)} items are gone that {' and '.join(asked)} may name: {listed(gone)}; paragone check {folder} tells"
+        )
     written = [folder / "benchmark.toml", folder / "cells.csv"]
     if built.benchmark.items.height:
         written += drawn(folder, quiet=quiet, say=say)
@@ -130,6 +132,8 @@ def sheet_of(folder: Path, *, output: Path | None = None, quiet: bool = True) ->
             where=str(folder),
         )
     benchmark = Benchmark.read(folder)
+    if not benchmark.items.height:
+        raise BadInput(f"the benchmark in '{folder}' has no item, so there is no sheet to draw", where=str(folder))
     cells = _cells(folder, benchmark)
     page = output or folder / "contact.html"
     beside = page.with_suffix(".png")
@@ -156,6 +160,19 @@ def made_document(built: Built, written: Sequence[Path]) -> dict[str, Any]:
         "extra": {method: list(files) for method, files in built.grid.extra.items()},
         "written": [str(path) for path in written],
     }
+
+
+def outlook_document(plan: Forecast) -> dict[str, Any]:
+    """What `stylise --dry-run --json` prints: of ready results also the cells that are not ok, and files that are none."""
+    if plan.grid is None:
+        return {"methods": plan.frame.to_dicts(), "cells": [], "extra": {}}
+    cells = [
+        {"method": method, **dict(zip(plan.grid.factors, levels, strict=True)), "status": status}
+        for method, own in plan.grid.cells.items()
+        for levels, status in own.items()
+        if status != "ok"
+    ]
+    return {"methods": plan.frame.to_dicts(), "cells": cells, "extra": dict(plan.grid.extra)}
 
 
 def told_lines(built: Built) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -14,7 +15,7 @@ import polars as pl
 
 from .. import __version__
 from ..benchmark import Benchmark
-from ..errors import BadConfig, UnknownName
+from ..errors import BadConfig, BadInput, NotFound, UnknownName
 from ..provenance import digest
 from ..tables import write_table
 from .adapters import FolderMethod, FolderReading, grid_of, read_folder
@@ -142,6 +143,11 @@ def build(
     except KeyboardInterrupt:  # what is there is told and can be looked at, also when a person had enough
         _written(making, work_of, ready, cards, folder)
         raise
+    for name in set(work_of) - set(asked):
+        method = making.method[name]
+        if isinstance(method, FolderMethod):
+            with suppress(BadInput, NotFound):  # it was not asked for; its folder need not be there today
+                readings[name] = read_folder(method, work_of[name], folder=beside)
     benchmark, cells = _written(making, work_of, ready, cards, folder)
     return Built(benchmark, cells, made, kept, readings)
 

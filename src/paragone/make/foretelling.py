@@ -100,7 +100,8 @@ def forecast(
             }
         )
     schema = {"method": pl.String, "kind": pl.String, "cells": pl.Int64, "done": pl.Int64, "seconds": pl.Float64}
-    grid = grid_of(tuple(making.reference), cells, readings) if readings else None
+    factors = tuple(next(iter(work_of.values()))[0].levels) if readings else ()
+    grid = grid_of(factors, cells, readings) if readings else None
     return Forecast(pl.DataFrame(rows, schema=schema), readings, grid)
 
 

@@ -9,6 +9,7 @@ from itertools import product
 from math import prod
 
 import polars as pl
+from rich.cells import cell_len, set_cell_size
 
 from ..benchmark import Benchmark
 from ..design.checks import BROKEN
@@ -30,7 +31,7 @@ SIGNS: Mapping[str, str] = {
 
 _WORDS = {"duplicate": "ambiguous (several files)", "ambiguous": "ambiguous (several readings)"}
 
-_WIDEST = 60  # signs side by side; our choice: more are counted
+_WIDEST = 24  # signs side by side; our choice: more are counted, since nobody could tell which is which
 
 
 @dataclass(frozen=True)
@@ -106,12 +107,12 @@ class CellGrid:
         """Rows of methods, columns of the other factors' levels; as many blocks as fit side by side on a line."""
         first, *others = self._levels
         columns = list(product(*others))
-        heads = ["/".join(column) or self.factors[0] for column in columns]
+        heads = [_shown("/".join(column)) or self.factors[0] for column in columns]
         rows = {
             method: [_signs([own.get((level, *column)) for level in first]) for column in columns]
             for method, own in gaps.items()
         }
-        widths = [max(len(head), *(len(row[k]) for row in rows.values())) for k, head in enumerate(heads)]
+        widths = [max(cell_len(head), *(len(row[k]) for row in rows.values())) for k, head in enumerate(heads)]
         side = max(map(len, [*rows, "method"]))
         lines: list[str] = []
         start = 0
@@ -122,7 +123,7 @@ class CellGrid:
                 stop += 1
             block = slice(start, stop)
             for name, row in [("method", heads), *rows.items()]:
-                cut = [text.ljust(width) for text, width in zip(row[block], widths[block], strict=True)]
+                cut = [set_cell_size(text, width) for text, width in zip(row[block], widths[block], strict=True)]
                 lines.append("  ".join([name.ljust(side), *cut]).rstrip())
             start = stop
         return lines
@@ -132,8 +133,8 @@ class CellGrid:
         signs = "  ".join(f"{sign} {_WORDS.get(key, key)}" for key, sign in SIGNS.items() if key in seen)
         first = self._levels[0]
         if len(first) > _WIDEST:
-            return f"in each column: cells that are ok, of all levels of {self.factors[0]}"
-        return f"{signs}; one sign for each {self.factors[0]}: {listed(first, 12)}"
+            return f"in each column: cells that are ok, of all levels of {self.factors[0]}; cells.csv names the others"
+        return f"{signs}; one sign for each {self.factors[0]}: {', '.join(map(_shown, first))}"
 
 
 def coverage(benchmark: Benchmark, rows: str = "", columns: str = "") -> Coverage:
@@ -175,6 +176,11 @@ def coverage(benchmark: Benchmark, rows: str = "", columns: str = "") -> Coverag
 def listed(names: Sequence[str], shown: int = 5) -> str:
     """Return the first names, and how many more there are."""
     return ", ".join(names[:shown]) + (f", and {len(names) - shown} more" if len(names) > shown else "")
+
+
+def _shown(name: str) -> str:
+    """A name on one line."""
+    return "".join(sign if sign.isprintable() else "?" for sign in name)
 
 
 def _signs(statuses: Sequence[str | None]) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 import polars as pl
 
 from ..benchmark import Benchmark
+from ..design.checks import BROKEN
 from ..errors import BadConfig, BadInput, NotFound, UnknownName
 from .grid import listed
 from .spelled import Part, every_reading
@@ -25,7 +26,7 @@ __all__ = ["Survey", "new_benchmark", "survey"]
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _BROKEN_FILE = re.compile(r"(^|/)checks/broken_\d+\.png$")  # what `with_broken` writes is no result
-_TAKEN = ("item", "image", "of", "level", "criterion", "score")
+_TAKEN = ("item", "image", "of", "level", "criterion", "score", BROKEN)
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,15 @@ def new_benchmark(
         Items sorted by id (levels joined by '/'), factors in the pattern's order.
 
     Raises:
-        BadConfig: the pattern has no placeholder, an unnamed, unbalanced or adjacent one, or a name that is taken.
+        BadConfig: the pattern has no placeholder, an unnamed, unbalanced or adjacent one, or a name that is taken; or a
+            criterion stands twice.
         NotFound: the folder does not exist.
         BadInput: nothing matches, two files have the same levels, or a file can be read in several ways.
         UnknownName: references are given for a factor that the pattern does not have.
     """
     folder = Path(folder)
+    if len(set(criteria)) < len(criteria):
+        raise BadConfig(f"criteria {', '.join(criteria)}: one stands twice", where="criteria")
     seen = found or survey(pattern, folder=folder, references=references)
     if seen.ambiguous:
         path, readings = next(iter(seen.ambiguous.items()))

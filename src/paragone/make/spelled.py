@@ -25,8 +25,13 @@ def every_reading(
         One mapping of the placeholders' values to levels for each different reading.
     """
     found: list[dict[str, str]] = []
+    tried: set[tuple[int, int, tuple[str, ...]]] = set()
 
     def read(at: int, number: int, levels: dict[str, str]) -> None:
+        state = (at, number, tuple(levels.values()))  # which placeholders they are of follows from the number
+        if state in tried:
+            return
+        tried.add(state)
         if number == len(parts):
             if at == len(text) and levels not in found:
                 found.append(levels)

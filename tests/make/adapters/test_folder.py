@@ -362,7 +362,8 @@ def test_a_folder_without_any_cell_says_what_would_read_it(root: Path, jobs_of: 
     with pytest.raises(
         BadInput,
         match=r"no file in 'ready' is a cell such as cat/great_wave by content_stylized_style; it "
-        r"holds great_wave_cat_cs.png, .*; layout 'adaattn' would find 6 of 6",
+        r"holds great_wave_cat_cs.png \(holds 'cat' and 'great_wave', but is not named as this layout names\), .*; "
+        r"layout 'adaattn' would find 6 of 6",
     ):
         folder_outcomes(FolderMethod(root="ready", layout="content_stylized_style"), jobs, folder=root.parent)
 

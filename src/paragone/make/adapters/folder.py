@@ -173,20 +173,26 @@ def folder_outcomes(
             raise NotFound.path(folder / settings.root, "folder")
         return iter(())
     read = read_folder(settings, known or jobs, folder=folder)
-    if jobs and not read.found and not read.duplicates and not read.ambiguous:
+    if not read.found and not read.duplicates and not read.ambiguous:
         raise _nothing(read, known or jobs, settings)
     return _outcomes(read, settings, jobs)
 
 
 def _apart(settings: FolderMethod, jobs: Sequence[Job], folder: Path) -> None:
-    """Refuse a root among the results: pictures are replaced there."""
+    """Refuse a root among the results, or above them: pictures are replaced there."""
     root = (folder / settings.root).resolve()
-    if any(root.is_relative_to(place.resolve()) for place in {job.target.parent.parent for job in jobs}):
-        raise BadConfig(
-            f"method '{jobs[0].method}': root '{settings.root}' lies in results/, where the checked pictures go; keep the "
-            "originals in a folder of their own",
-            where="root",
-        )
+    for place in {job.target.parent.parent for job in jobs}:
+        where = f"method '{jobs[0].method}': root '{settings.root}'"
+        if root.is_relative_to(place.resolve()):
+            raise BadConfig(
+                f"{where} lies in results/, where the checked pictures go; keep the originals in a folder of their own",
+                where="root",
+            )
+        if place.resolve().is_relative_to(root):
+            raise BadConfig(
+                f"{where} holds results/, where the checked pictures go; name the folder of this method's originals alone",
+                where="root",
+            )
 
 
 def _outcomes(read: FolderReading, settings: FolderMethod, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
@@ -266,6 +272,8 @@ def _layout_of(settings: FolderMethod) -> Layout | None:
 
 def _nothing(read: FolderReading, jobs: Sequence[Job], settings: FolderMethod) -> BadInput:
     there = [*read.unmatched, *read.skipped]
+    if read.unmatched:
+        there[0] += f" ({read.unmatched[there[0]]})"
     held = f"it holds {listed(there, 3)}" if there else "it holds no picture"
     cell = "/".join(read.cells[0]) if read.cells else "any cell"
     best = next(iter(detect_layout(read.root, jobs, names=settings.names)), None)

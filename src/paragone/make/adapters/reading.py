@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -151,6 +152,8 @@ def pictures_in(root: Path) -> tuple[list[str], dict[str, str]]:
                 continue
             if name.startswith(".") or name.lower() in _SYSTEM:
                 skipped[path] = "files of the system"
+            elif name.lower().endswith(ENDINGS) and _never_ends(Path(folder) / name):
+                skipped[path] = "pipes and devices"
             elif name.lower().endswith(ENDINGS):
                 pictures.append(path)
         if len(pictures) > _MOST_FILES:
@@ -158,6 +161,14 @@ def pictures_in(root: Path) -> tuple[list[str], dict[str, str]]:
                 f"'{root}' holds more than {_MOST_FILES} pictures; name the method's own folder", where="root"
             )
     return sorted(pictures), skipped
+
+
+def _never_ends(path: Path) -> bool:
+    """Whether reading would wait for somebody: it is there, and no ordinary file."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False  # a broken link: reading it says so
 
 
 def _unreadable(error: OSError) -> None:

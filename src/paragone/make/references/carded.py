@@ -47,11 +47,13 @@ def cards_of(making: Making, folder: Path, ready: Mapping[str, Sequence[Prepared
         for one in prepared:
             key = (factor, one.level)
             card = {"factor": factor, "level": one.level}
-            if one.level in wanted.samples:
-                card |= {"artist": f"drawn after {one.level}", "manner": one.level, "source": DRAWN}
+            drawn = {"artist": f"drawn after {one.level}", "source": DRAWN} if one.level in wanted.samples else {}
+            if drawn:
+                card["manner"] = one.level
             elif wanted.folder.startswith("package:"):
                 card |= shipped.get(key, {})
             card |= {name: value for name, value in known.get(key, {}).items() if value is not None}
+            card |= drawn  # whatever cards.csv says: this picture is by no artist
             if one.level in wanted.manners:
                 card["manner"] = wanted.manners[one.level]
             elif factor == "style" and not card.get("manner") and _namesake(one.level) in MANNERS.names():
