@@ -88,6 +88,8 @@ def test_two_participants_one_after_the_other_leave_nothing_to_each_other(tmp_pa
         _enter(who, TWO, acuity="passed")
         again = who.question()
         assert again["trial"] != seen["trial"]
+        # what the page that crashed sent last may arrive after the code opened the next one, which has taken over
+        who.console[:] = [line for line in who.console if "410" not in line]
         assert here.rows("SELECT name, platform FROM participant") == [("p-0001", "lab"), ("p-0002", "lab")]
         vision = [(who_, json.loads(str(body))) for who_, body in _events(here, "vision")]
         assert vision == [
