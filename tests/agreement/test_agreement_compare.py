@@ -12,10 +12,12 @@ import polars as pl
 import pytest
 
 from paragone.agreement import DEFAULT_STATISTICS, STATISTICS, compare, figures
+from paragone.agreement.settled import resampled
 from paragone.errors import BadInput, BadTable, UnknownName
 from paragone.estimate import Question, estimate
 from paragone.judgements import Ratings
 from paragone.scores import Agreement, Better, Scores
+from paragone.stats.statistic import Statistic
 
 CORRELATIONS = ("srcc", "krcc", "plcc_raw")
 
@@ -508,7 +510,7 @@ def test_levels_that_all_agree_have_a_mean_without_an_interval() -> None:
 
 
 def test_resamples_that_mostly_give_no_number_make_no_interval() -> None:
-    found = figures.resampled(figures.Statistic(0.5, math.nan, math.nan, 9), np.array([0.4, 0.6, *[np.nan] * 8]), 0.95)
+    found = resampled(Statistic(0.5, math.nan, math.nan, 9), np.array([0.4, 0.6, *[np.nan] * 8]), 0.95)
     assert math.isnan(found.low)
     assert "2 of 10 resamples gave a number" in found.note
 

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from make_world import MAKE, world
+from paragone.images import Picture
+from paragone.make import foretelling
 from paragone.make.building import build, work_in
+from paragone.make.cells import Job
 from paragone.make.foretelling import forecast, foretold, spoken
 from paragone.make.making import Making, read_making
 
@@ -38,6 +41,25 @@ def test_a_styliser_that_foretells_its_time_is_believed(tmp_path: Path) -> None:
     half = foretold("gatys", _halved(making), _jobs(folder, making), folder)
     assert whole == pytest.approx(2 * half)
     assert foretold("reinhard", making.method["reinhard"], _jobs(folder, making), folder) is None
+
+
+def test_manners_are_tried_one_by_one_and_count_by_their_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three styles, one of them called mondrian; a clock by which that manner takes 1 s a picture, any other 4 s."""
+    folder = world(tmp_path, MAKE + '\n[method.llip]\nkind = "styliser"\n', styles=3)
+    (folder / "in" / "styles" / "s1.png").rename(folder / "in" / "styles" / "mondrian.png")
+    clock, tried = [0.0], []
+
+    def made(styliser: str, content: Picture, style: Picture, *, job: Job, options: object) -> Picture:
+        tried.append(job.hints.get("manner", ""))
+        clock[0] += 1.0 if tried[-1] == "mondrian" else 4.0
+        return content
+
+    monkeypatch.setattr(foretelling, "made_by", made)
+    monkeypatch.setattr(foretelling.time, "process_time", lambda: clock[0])
+    making, work_of = _work(folder)
+    told = forecast(making, {"llip": work_of["llip"]}, beside=folder).frame["seconds"].item()
+    assert set(tried) == {"", "mondrian"}
+    assert told == pytest.approx((1 + 4 + 4) / 3)  # contents are as small as the trial
 
 
 def _jobs(folder: Path, making: Making) -> list:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 from hypothesis import given
@@ -13,7 +13,7 @@ from paragone.make.spelled import Part, every_reading
 WORDS = ("a", "ab", "b", "a_b")
 
 
-def _known(text: str):  # type: ignore[no-untyped-def]
+def _known(text: str) -> Callable[[Part, int], Iterator[tuple[int, str | None]]]:
     def ends(part: Part, at: int) -> Iterator[tuple[int, str | None]]:
         if part[0] == "any":
             yield from ((end, None) for end in range(at, len(text) + 1))

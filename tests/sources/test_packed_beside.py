@@ -65,6 +65,21 @@ def test_the_reader_brings_the_same_along(bench: Path, tmp_path: Path) -> None:
     assert all((tmp_path / "out" / name).read_bytes() == (tmp_path / "pack" / name).read_bytes() for name in TABLES)
 
 
+@pytest.mark.parametrize("ending", [".csv", ".toml", ".draws.parquet"])
+def test_what_lies_where_scores_of_a_pack_go_is_asked_for_before_a_picture_is_taken_out(
+    bench: Path, tmp_path: Path, ending: str
+) -> None:
+    (bench / "scores").mkdir()
+    (bench / "scores" / "blur.csv").write_text("item,score\nreinhard/c1/s1,1\n", encoding="utf-8")
+    pack(bench, tmp_path / "pack", Packing(scores=True))
+    mine = tmp_path / "out" / "scores" / f"blur{ending}"
+    mine.parent.mkdir(parents=True)
+    mine.write_bytes(b"mine")
+    with pytest.raises(WouldOverwrite, match=rf"blur{ending}' exists; --force replaces it"):
+        import_into("packed", tmp_path / "pack", tmp_path / "out")
+    assert [path for path in (tmp_path / "out").rglob("*") if path.is_file()] == [mine]
+
+
 @pytest.mark.parametrize("name", [*TABLES, "PICTURES.md"])
 def test_what_is_there_is_asked_for_before_anything_is_written(bench: Path, tmp_path: Path, name: str) -> None:
     pack(bench, tmp_path / "pack")

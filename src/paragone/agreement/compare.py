@@ -15,7 +15,8 @@ from ..scores import AGREEMENT, Agreement, Scores
 from ..stats.resample import bootstrap_weights
 from ..stats.statistic import Floats, Statistic
 from .align import Matched, matches
-from .figures import DEFAULT_STATISTICS, NO_INTERVAL, STATISTICS, Case, bare, resampled, settled
+from .figures import DEFAULT_STATISTICS, STATISTICS, Case
+from .settled import NO_INTERVAL, bare, resampled, settled
 from .significance import Comparison, comparison_table, tested
 
 __all__ = ["compare"]

@@ -34,9 +34,9 @@ from ..stats.discrimination import (
     significant_pairs,
 )
 from ..stats.logistic import LogisticFit, fit_logistic, out_of_fold
-from ..stats.resample import percentile_interval
 from ..stats.statistic import Floats, Statistic
 from .align import Matched
+from .settled import settled
 
 __all__ = [
     "DEFAULT_STATISTICS",
@@ -45,13 +45,9 @@ __all__ = [
     "LEAST_ITEMS",
     "MAPPING_PARAMETERS",
     "MOST_PAIRED",
-    "NO_INTERVAL",
     "STATISTICS",
     "Case",
     "Figure",
-    "bare",
-    "resampled",
-    "settled",
 ]
 
 DEFAULT_STATISTICS = (
@@ -75,8 +71,6 @@ LEAST_FOR_INTERVAL = 5
 the approximations on Fisher's scale rest on one degree of freedom."""
 LEAST_CLUSTERS = 5
 """Fewest clusters for an interval or a test, where clusters are resampled: for the same reason."""
-NO_INTERVAL = "the interval only; "
-"""How a note begins that says why a number has no interval."""
 MOST_PAIRED = 2000
 """Items whose pairs are looked at: two million pairs, some 100 MB."""
 MAPPING_PARAMETERS = 5
@@ -409,39 +403,3 @@ STATISTICS: Mapping[str, Figure] = {
     ),
 }
 """Every statistic that `compare` knows, by the name in the table."""
-
-
-def bare(found: Statistic, why: str) -> Statistic:
-    """The number without an interval, and the reason."""
-    return found._replace(low=math.nan, high=math.nan, note=NO_INTERVAL + why) if found.defined else found
-
-
-def settled(found: Statistic, few: str = "") -> Statistic:
-    """The number, its interval taken away where it would be false: from too few items, or without any width.
-
-    An interval without width claims to be certain. It comes from a figure at the end of its range (a correlation of
-    exactly 1, no outlier at all), where neither Fisher's scale nor a resample of the same items can show a spread.
-    """
-    if math.isnan(found.low) and math.isnan(found.high):
-        return found
-    if few:
-        return bare(found, few)
-    if found.high - found.low <= 1e-12 * max(1.0, abs(found.value)):
-        return bare(found, f"these items show no spread around {found.value:.4g}, which does not make it certain")
-    return found
-
-
-def resampled(found: Statistic, draws: Floats | None, level: float, *, recentre: bool = False) -> Statistic:
-    """The statistic with the percentile interval of its replicates, where it has any.
-
-    `recentre` moves the replicates so that their mean is the statistic: replicates of people's scores carry their noise
-    twice, which weakens every correlation.
-    """
-    if draws is None or not found.defined:
-        return found
-    known = draws[~np.isnan(draws)]
-    if len(known) < 2 or 2 * len(known) < len(draws):
-        return bare(found, f"{len(known)} of {len(draws)} resamples gave a number")
-    shift = found.value - float(known.mean()) if recentre else 0.0
-    bounds = percentile_interval(known + shift, level=level)
-    return found._replace(low=float(bounds.low), high=float(bounds.high))

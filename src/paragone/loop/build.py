@@ -126,10 +126,8 @@ def import_into(
         taken.add(target.name.casefold())
         tables[target] = scores
     for target, table in tables.items():
-        _free_place(target, folder, force)
-        if isinstance(table, Scores):  # what it writes, or removes, beside the table
-            for ending in (".toml", ".draws.parquet"):
-                _free_place(target.with_suffix(ending), folder, force)
+        for place in _places_of_scores(target) if isinstance(table, Scores) else [target]:
+            _free_place(place, folder, force)
     if found.benchmark is not None:
         made = _copied(found.benchmark, folder, force) if copy else _moved(found.benchmark, folder)
         made.write(folder)
@@ -163,12 +161,18 @@ def _free_place(path: Path, folder: Path, force: bool) -> None:
         raise WouldOverwrite(f"'{path}' exists; --force replaces it", where=str(path))
 
 
+def _places_of_scores(target: Path) -> list[Path]:
+    """What a table of scores writes, or removes, at its place and beside it."""
+    return [target, target.with_suffix(".toml"), target.with_suffix(".draws.parquet")]
+
+
 def _free_for_pack(pack: Path, folder: Path, into: Path, force: bool) -> None:
     """Everything that comes out of a pack finds its place free; looked at before the first picture is taken out."""
     _free(folder, force)
     held = packed_benchmark(pack)
     taken = [folder / name for name in ("votes.csv", "ratings.csv") if (pack / name).is_file()]
-    taken += [folder / "scores" / f"{file_name(one.stem)}.csv" for one in sorted((pack / "scores").glob("*.csv"))]
+    for one in sorted((pack / "scores").glob("*.csv")):
+        taken += _places_of_scores(folder / "scores" / f"{file_name(one.stem)}.csv")
     taken += [folder / name for name in beside_pack(pack, folder)]
     taken += [into / image for image in (*held.items["image"].drop_nulls(), *held.references["image"])]
     for path in taken:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,11 +14,11 @@ import polars as pl
 from ..errors import ParagoneError
 from ..images import Picture, read_image, resize
 from ..parallel import track
-from .adapters import FolderMethod, FolderReading, folder_outcomes, grid_of, read_folder
+from .adapters import FolderMethod, FolderReading, grid_of, read_folder, read_outcomes
 from .cells import Job, finished, judged, record_of
 from .grid import CellGrid
 from .making import Making, StyliserMethod
-from .running import AnyMethod, made_by, options_of
+from .running import AnyMethod, made_by, manners_taken, options_of
 from .stylise import STYLISERS
 
 __all__ = ["Forecast", "forecast", "foretold", "spoken"]
@@ -64,7 +65,7 @@ def forecast(
     again: tuple[str, ...] = (),
     quiet: bool = True,
 ) -> Forecast:
-    """Return how many cells of each method are left, and the CPU seconds that one takes; ready results are looked at.
+    """Return how many cells of each method are left, and the CPU seconds that one takes; ready results are judged.
 
     Args:
         making: the record of make.toml.
@@ -72,9 +73,6 @@ def forecast(
         beside: where make.toml lies.
         again: statuses that would be tried again.
         quiet: show no progress.
-
-    Raises:
-        BadInput: no file of a folder of ready results is any of its cells.
     """
     rows = []
     readings: dict[str, FolderReading] = {}
@@ -82,8 +80,8 @@ def forecast(
     for name, work in work_of.items():
         method = making.method[name]
         if isinstance(method, FolderMethod) and work:
-            given = folder_outcomes(method, work, folder=beside, known=work)
             readings[name] = read_folder(method, work, folder=beside)
+            given = read_outcomes(readings[name], method, work)
             cells[name] = {
                 tuple(job.levels.values()): str(judged(job, outcome, align=method.align)[0]["status"])
                 for job, outcome in track(given, name, total=len(work), quiet=quiet)
@@ -137,24 +135,38 @@ def _measured(work: Sequence[Job]) -> float | None:
 
 
 def _tried(name: str, method: AnyMethod, left: Sequence[Job], beside: Path) -> float | None:
-    """CPU seconds a picture: foretold, or of a small trial of the first cell, by its number of pixels; else None."""
+    """CPU seconds a picture: foretold, or of small trials, one for each manner, by the number of pixels; else None."""
     if not isinstance(method, StyliserMethod):
         return None
     told = foretold(name, method, left, beside)
     if told is not None:
         return told
-    content, style = (read_image(left[0].inputs[factor]) for factor in ("content", "style"))
     options = options_of(name, method, beside)
+    by_manner = bool(manners_taken(name, method, left))
+    alike: dict[str, list[Job]] = {}
+    for job in left:
+        alike.setdefault(job.hints.get("manner", "") if by_manner else "", []).append(job)
+    contents = dict.fromkeys(job.inputs["content"] for job in left)
+    pixels = {path: float(np.prod(read_image(path).shape[:2])) for path in contents}
     try:
-        for side in (_FIRST, _TRIAL):
-            small = _small(content, side)
-            began = time.process_time()
-            made_by(method.styliser or name, small, _small(style, side), job=left[0], options=options)
-            took = time.process_time() - began
+        total = sum(
+            _pace(method.styliser or name, own[0], options) * sum(pixels[job.inputs["content"]] for job in own)
+            for own in alike.values()
+        )
     except ParagoneError:
         return None
-    pixels = [np.prod(read_image(path).shape[:2]) for path in dict.fromkeys(job.inputs["content"] for job in left)]
-    return float(took * np.mean(pixels) / np.prod(small.shape[:2]))
+    return total / len(left)
+
+
+def _pace(styliser: str, job: Job, options: Mapping[str, Any]) -> float:
+    """CPU seconds for each pixel of a cell, made small; the first, smallest picture compiles and loads."""
+    content, style = (read_image(job.inputs[factor]) for factor in ("content", "style"))
+    for side in (_FIRST, _TRIAL):
+        small = _small(content, side)
+        began = time.process_time()
+        made_by(styliser, small, _small(style, side), job=job, options=options)
+        took = time.process_time() - began
+    return float(took / np.prod(small.shape[:2]))
 
 
 def _small(picture: Picture, side: int) -> Picture:

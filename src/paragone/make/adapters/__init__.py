@@ -14,7 +14,7 @@ from ..cells import Job, Outcome
 from .called import PythonMethod, python_outcomes
 from .command import CommandMethod, command_outcomes
 from .edits import HttpMethod, http_outcomes
-from .folder import FolderMethod, LayoutRate, detect_layout, folder_outcomes, read_folder
+from .folder import FolderMethod, LayoutRate, detect_layout, folder_outcomes, read_folder, read_outcomes
 from .layouts import LAYOUTS, Layout
 from .method import Method
 from .reading import FolderReading, grid_of
@@ -38,6 +38,7 @@ __all__ = [
     "outcomes",
     "python_outcomes",
     "read_folder",
+    "read_outcomes",
 ]
 
 Adapter: TypeAlias = FolderMethod | CommandMethod | PythonMethod | HttpMethod

@@ -25,7 +25,7 @@ from .names import Known, known_names, plain
 from .reader import Reader
 from .reading import FolderReading, case_notes, gathered, pictures_in, read_names
 
-__all__ = ["FolderMethod", "LayoutRate", "detect_layout", "folder_outcomes", "read_folder"]
+__all__ = ["FolderMethod", "LayoutRate", "detect_layout", "folder_outcomes", "read_folder", "read_outcomes"]
 
 
 class FolderMethod(Method, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="folder"):
@@ -175,7 +175,7 @@ def folder_outcomes(
     read = read_folder(settings, known or jobs, folder=folder)
     if not read.found and not read.duplicates and not read.ambiguous:
         raise _nothing(read, known or jobs, settings)
-    return _outcomes(read, settings, jobs)
+    return read_outcomes(read, settings, jobs)
 
 
 def _apart(settings: FolderMethod, jobs: Sequence[Job], folder: Path) -> None:
@@ -195,7 +195,14 @@ def _apart(settings: FolderMethod, jobs: Sequence[Job], folder: Path) -> None:
             )
 
 
-def _outcomes(read: FolderReading, settings: FolderMethod, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
+def read_outcomes(read: FolderReading, settings: FolderMethod, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
+    """Give each cell its file, or say why it has none.
+
+    Args:
+        read: what `read_folder` found.
+        settings: of the method.
+        jobs: the cells that are wanted.
+    """
     doubts: dict[tuple[str, ...], list[str]] = {}
     for file, cells in read.ambiguous.items():
         for cell in cells:

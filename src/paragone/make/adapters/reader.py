@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import product
 from pathlib import Path, PurePosixPath
 
@@ -74,12 +75,20 @@ class Reader:
             reason = reason or why
         return set(), reason or self._unlike(text)
 
+    @cached_property
+    def _folded(self) -> dict[str, list[tuple[str, str]]]:
+        """Factor -> its names, and how they are without case; made once, since a folder may hold very many other files."""
+        return {
+            factor: [(name, plain(name, fold_case=True)) for name, _ in self.known.names[factor]]
+            for factor in self.known.factors
+        }
+
     def _unlike(self, text: str) -> str:
         """Why a name is none of this layout: its ids are not known, or they are, and it is written in another way."""
         text = plain(text, fold_case=True)
         held = []
         for factor in self.known.factors:
-            own = [name for name, _ in self.known.names[factor] if plain(name, fold_case=True) in text]
+            own = [name for name, folded in self._folded[factor] if folded in text]
             if not own and factor not in self._given:
                 return "no name of this layout with known ids"
             held += [f"'{own[0]}'"] if own else []
