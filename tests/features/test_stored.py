@@ -111,7 +111,7 @@ def test_a_torch_file_gives_its_state(tmp_path: Path) -> None:
 
 def test_other_endings_and_missing_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "net.h5").write_bytes(b"")
-    with pytest.raises(BadInput, match=r"net.h5: a weight file ends in .ckpt, .pkl, .pt, .pth, .safetensors"):
+    with pytest.raises(BadInput, match=r"net.h5: a weight file ends in .bin, .ckpt, .pkl, .pt, .pth, .safetensors"):
         read_arrays(tmp_path / "net.h5")
     with pytest.raises(NotFound, match="no weight file"):
         read_arrays(tmp_path / "none.pth")

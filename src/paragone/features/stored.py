@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import struct
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from ..errors import BadInput, MissingExtra, NotFound
 
 __all__ = ["WEIGHT_ENDINGS", "read_arrays"]
 
-WEIGHT_ENDINGS = (".ckpt", ".pkl", ".pt", ".pth", ".safetensors")
+WEIGHT_ENDINGS = (".bin", ".ckpt", ".pkl", ".pt", ".pth", ".safetensors")
 """File endings that `read_arrays` knows."""
 
+_TORCH_ENDINGS = (".bin", ".pt", ".pth")
 _ADMITTED = {
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "_reconstruct"),
@@ -55,7 +57,7 @@ def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
 
     Args:
         path: a pickle of (nested) dicts of numpy arrays (.ckpt, .pkl), a .safetensors file, or a torch state dict
-            (.pt, .pth).
+            (.bin, .pt, .pth), alone or under 'state_dict' or 'model'.
 
     Returns:
         name -> array, in the file's order; nested names are joined by '/'.
@@ -73,7 +75,7 @@ def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
         raise BadInput(f"{path.name}: a weight file ends in {', '.join(WEIGHT_ENDINGS)}", where=str(path))
     if path.suffix == ".safetensors":
         return _safetensors(path)
-    content = _torch_content(path) if path.suffix in (".pt", ".pth") else _pickle_content(path)
+    content = _torch_content(path) if path.suffix in _TORCH_ENDINGS else _pickle_content(path)
     arrays = dict(_flat(content, ""))
     wrong = [
         name for name, value in arrays.items() if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu"
@@ -108,11 +110,13 @@ def _torch_content(path: Path) -> Any:
     except ModuleNotFoundError as error:
         raise MissingExtra.library(f"reading '{path.name}'", "torch", "torch") from error
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        # a classifier that nobody reads may be four fifths of the file: leave it on the disk
+        content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except (RuntimeError, *_PICKLE_FAULTS) as error:
         raise BadInput(f"{path.name}: not a torch file of weights alone", where=str(path)) from error
-    if isinstance(content, Mapping) and isinstance(content.get("state_dict"), Mapping):
-        content = content["state_dict"]
+    for inner in ("state_dict", "model"):
+        if isinstance(content, Mapping) and isinstance(content.get(inner), Mapping):
+            content = content[inner]
     if not isinstance(content, Mapping):
         return content
     return {name: v.float().numpy() if isinstance(v, torch.Tensor) else v for name, v in content.items()}
@@ -124,18 +128,18 @@ def _safetensors(path: Path) -> dict[str, NDArray[Any]]:
     Source:
         The safetensors format description, huggingface/safetensors, README, section Format.
     """
-    content = path.read_bytes()
     try:
-        (length,) = struct.unpack("<Q", content[:8])
+        content = np.memmap(path, dtype=np.uint8, mode="r")  # as with torch files: what nobody reads stays on the disk
+        (length,) = struct.unpack("<Q", content[:8].tobytes())
         if length > min(_MOST_HEADER, len(content) - 8):
             raise ValueError("the header is longer than the file")
-        header = json.loads(content[8 : 8 + length])
+        header = json.loads(content[8 : 8 + length].tobytes())
         return {name: _entry(content, 8 + length, entry) for name, entry in header.items() if name != "__metadata__"}
     except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{path.name}: not a safetensors file: {error}", where=str(path)) from error
 
 
-def _entry(content: bytes, start: int, entry: Mapping[str, Any]) -> NDArray[Any]:
+def _entry(content: NDArray[np.uint8], start: int, entry: Mapping[str, Any]) -> NDArray[Any]:
     low, high = (start + int(at) for at in entry["data_offsets"])
     if not start <= low <= high <= len(content):
         raise ValueError("numbers lie outside the file")
