@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+from ..catalog import Catalog
 from .task import Fitted, Learner, Predicted, Task
 
-__all__ = ["Fitted", "Learner", "Predicted", "Task"]
+__all__ = ["LEARNERS", "Fitted", "Learner", "Predicted", "Task"]
+
+LEARNERS = Catalog(
+    "paragone.learners",
+    "learner",
+    {
+        "astra-score": "paragone.evaluators.heads:ASTRA_SCORE",
+        "ridge": "paragone.evaluators.ridge:RIDGE",
+        "ridge-all": "paragone.evaluators.ridge:RIDGE_ALL",
+        "svr": "paragone.evaluators.svr:SVR",
+    },
+)
+"""name -> learner; third parties add theirs as entry points of the group 'paragone.learners'."""

@@ -40,8 +40,10 @@ class Predicted(NamedTuple):
 class Fitted(Protocol):
     """A model that was trained on one task."""
 
-    notes: Mapping[str, Any]
-    """n, chosen hyper-parameters, losses: plain values for a TOML file."""
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """n, chosen hyper-parameters, losses: plain values for a TOML file."""
+        ...
 
     def predict(self, x: NDArray[np.float32]) -> Predicted:
         """Predict from raw features, (m, d)."""
