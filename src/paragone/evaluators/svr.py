@@ -30,7 +30,7 @@ class SvrSettings:
     """Options of support vector regression. Those that hold several values are chosen by inner folds of whole groups:
     all combinations are tried, and that with the smallest squared error pooled over the folds wins; of equals the first."""
 
-    c: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0)
+    c: tuple[float, ...] = (0.3, 3.0, 30.0)
     """Price of an error beyond epsilon, in standard deviations of the targets."""
     gamma: tuple[float, ...] = (0.1, 0.5, 2.5)
     """Sharpness of the kernel, times the number of columns: exp(-gamma / d |x - x'|^2), features in [-1, 1]."""
