@@ -196,5 +196,7 @@ def test_unknown_networks_are_refused() -> None:
 
 
 def test_a_network_without_maps_is_refused() -> None:
-    with pytest.raises(BadConfig, match="the network reads one size of pictures only"):
+    with pytest.raises(BadConfig, match=r"the network gives \(1, 17, 64\), not maps of a picture"):
         architecture_of("timm:test_vit").build(1)
+    with pytest.raises(BadConfig, match="the network reads one size of pictures only"):
+        architecture_of("timm:vit_tiny_patch16_224").build(1)

@@ -219,7 +219,7 @@ def fit(begun: Begun, *, checkpoint: Path | None, device: str, quiet: bool) -> F
         "validation_losses": done.validation,
     }
     if objective.log_variance is not None:
-        notes["log_variance"] = [float(one) for one in objective.log_variance]
+        notes["log_variance"] = objective.log_variance.tolist()
     return Fit(objective.network, begun.mean, begun.scale, notes)
 
 

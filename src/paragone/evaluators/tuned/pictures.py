@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,6 @@ class Prepared:
     """All of them one behind the other, mapped from the file."""
     sha256: tuple[str, ...]
     """SHA-256 of each picture's own file."""
-    file: IO[bytes] = field(repr=False)
-    """Kept open, since nothing else keeps it there."""
 
     def picture(self, index: int) -> Bytes:
         """(h, w, 3) of one picture, not to be written into."""
@@ -89,30 +87,30 @@ def prepare(
             whole: mend them, or leave them out.
     """
     items = tuple(sorted(images))
-    file = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the object that is given back)
     shapes: list[tuple[int, int]] = []
     digests: list[str] = []
     faults: list[str] = []
     read = partial(read_prepared, settings=settings)
     chunks = [items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK)]
-    for chunk in track(chunks, "decoding pictures", quiet=quiet):
-        for item, one in zip(chunk, spread(read, [images[item] for item in chunk], jobs=jobs), strict=True):
-            faults += [f"item '{item}': {one.fault}"] if one.fault else []
-            shapes.append((one.values.shape[0], one.values.shape[1]))
-            digests.append(one.sha256)
-            file.write(one.values.tobytes())
-    if faults:
-        more = f"; and {len(faults) - 3} more" if len(faults) > 3 else ""
-        raise BadImage(
-            f"{len(faults)} of {len(items)} pictures to train on cannot be read: {'; '.join(faults[:3])}{more}; mend them "
-            "or leave these items out",
-            where="images",
-        )
-    file.flush()
+    with tempfile.TemporaryFile() as file:  # the mapping keeps it alive after it is closed
+        for chunk in track(chunks, "decoding pictures", quiet=quiet):
+            for item, one in zip(chunk, spread(read, [images[item] for item in chunk], jobs=jobs), strict=True):
+                faults += [f"item '{item}': {one.fault}"] if one.fault else []
+                shapes.append((one.values.shape[0], one.values.shape[1]))
+                digests.append(one.sha256)
+                file.write(one.values.tobytes())
+        if faults:
+            more = f"; and {len(faults) - 3} more" if len(faults) > 3 else ""
+            raise BadImage(
+                f"{len(faults)} of {len(items)} pictures to train on cannot be read: {'; '.join(faults[:3])}{more}; mend "
+                "them or leave these items out",
+                where="images",
+            )
+        file.flush()
+        values: Bytes = np.memmap(file, dtype=np.uint8, mode="r") if items else np.empty(0, dtype=np.uint8)
     sizes = np.array([3 * height * width for height, width in shapes], dtype=np.int64)
-    values: Bytes = np.memmap(file, dtype=np.uint8, mode="r") if len(items) else np.empty(0, dtype=np.uint8)
     starts = tuple(int(start) for start in np.cumsum(sizes) - sizes)
-    return Prepared(items=items, shapes=tuple(shapes), starts=starts, values=values, sha256=tuple(digests), file=file)
+    return Prepared(items=items, shapes=tuple(shapes), starts=starts, values=values, sha256=tuple(digests))
 
 
 def random_place(shape: Sequence[int], crop: int, *, seed: int, epoch: int, index: int) -> tuple[int, int]:
