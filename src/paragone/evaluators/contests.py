@@ -9,22 +9,25 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
-from ..stats.dependent import Difference, bootstrap_difference
+from ..stats.dependent import Difference
 from ..stats.holm import holm
 from ..stats.resample import bootstrap_weights, percentile_interval
 from ..stats.statistic import Floats
-from .judged import LEAST_FOLDS, STATISTICS, Court, Foretold, Kind, fold_mean
+from .judged import LEAST_FOLDS, STATISTICS, Court, Foretold, Kind, expanded_level, fold_mean
 
 __all__ = ["contests", "gains", "paired_folds", "relative_gain"]
+
+_UNSURE = 0.025  # share of resamples beyond which a baseline is not told from 0: the usual one-sided tail
 
 
 def contests(court: Court, said: Sequence[Foretold]) -> list[dict[str, Any]]:
     """Test each learner against every metric and floor, and against the learners that come after it.
 
     Two tests a statistic, on the items that both predict: 'folds', a paired t test of the correlations per fold, and
-    'levels', a bootstrap of the pooled correlations over held-out levels. p values are adjusted by Holm over all pairs
-    of one criterion, statistic and method. Folds share training items, so that their values are not quite independent:
-    the t test is approximate.
+    'levels', the difference of the pooled correlations over its standard error from a bootstrap over held-out levels,
+    with Student's t of levels - 1 degrees of freedom (percentiles of few levels would be far too sure). p values are
+    adjusted by Holm over all pairs of one criterion, statistic and method. Folds share training items, so that their
+    values are not quite independent: the t test over them is approximate.
 
     Returns:
         Rows as in `validation.TESTS`; NaN where the folds or levels do not determine a number, and `note` says why.
@@ -108,12 +111,7 @@ def paired_folds(first: Floats, second: Floats) -> Difference:
     if len(gap) < LEAST_FOLDS:
         return Difference(mean, math.nan, math.nan, math.nan, math.nan, f"{len(gap)} folds in which both are defined")
     error = float(gap.std(ddof=1)) / math.sqrt(len(gap))
-    if error <= 1e-15:
-        p = 1.0 if mean == 0.0 else math.nan
-        return Difference(mean, math.nan, math.nan, math.nan, p, "the differences show no spread")
-    half = float(student.ppf(0.975, len(gap) - 1)) * error
-    t = mean / error
-    return Difference(mean, mean - half, mean + half, t, float(2.0 * student.sf(abs(t), len(gap) - 1)))
+    return _student(mean, error, len(gap) - 1, "the differences show no spread")
 
 
 def relative_gain(
@@ -130,7 +128,8 @@ def relative_gain(
 
     Returns:
         learner_mean and baseline_mean over the folds in which both are defined, their number, gain, low, high, note.
-        The gain is NaN where the baseline's mean is not above 0: a share of nothing has no meaning.
+        The gain is NaN where the baseline's mean is not above 0, or not above 0 in more than 2.5 % of the resamples: a
+        share of what may be nothing has no meaning, and its interval no end.
     """
     known = ~np.isnan(learner) & ~np.isnan(baseline)
     a, b = np.asarray(learner)[known], np.asarray(baseline)[known]
@@ -153,9 +152,10 @@ def relative_gain(
     below = weights @ b / k
     draws = np.where(below > 0, weights @ a / k / np.where(below > 0, below, 1.0) - 1.0, np.nan)
     lost = int(np.isnan(draws).sum())
-    if 2 * lost > len(draws):
-        return {**row, "note": f"the baseline is not above 0 in {lost} of {len(draws)} resamples: no interval"}
-    bounds = percentile_interval(draws)
+    if lost > _UNSURE * len(draws):
+        note = f"the baseline is not above 0 in {lost} of {len(draws)} resamples, so that a share of it says nothing"
+        return {**row, "gain": math.nan, "note": note}
+    bounds = percentile_interval(draws, level=expanded_level(k))
     note = f"the baseline is not above 0 in {lost} of {len(draws)} resamples, left out" if lost else ""
     return {**row, "low": float(bounds.low), "high": float(bounds.high), "note": note}
 
@@ -197,9 +197,15 @@ def _over_levels(court: Court, a: Foretold, b: Foretold, statistic: str) -> tupl
     why = lost or court.few_levels(np.flatnonzero(kept)) or ("" if court.replicates else "no resamples were asked for")
     if why:
         return Difference(gap, math.nan, math.nan, math.nan, math.nan, why), levels
-    draws_a, draws_b = court.draws(a, statistic, kept), court.draws(b, statistic, kept)
-    found = bootstrap_difference(first.value, second.value, draws_a, draws_b)
-    if not found.high - found.low > 1e-12:
-        p = 1.0 if gap == 0.0 else math.nan
-        return Difference(gap, math.nan, math.nan, math.nan, p, found.note or "the resamples show no spread"), levels
-    return found, levels
+    draws = court.draws(a, statistic, kept) - court.draws(b, statistic, kept)
+    draws = draws[~np.isnan(draws)]
+    error = float(draws.std(ddof=1)) * math.sqrt(levels / (levels - 1)) if len(draws) > 1 else 0.0
+    return _student(gap, error, levels - 1, "the resamples show no spread"), levels
+
+
+def _student(gap: float, error: float, freedom: int, flat: str) -> Difference:
+    """A difference with its t interval and test; without both where there is no error to compare with."""
+    if error <= 1e-15:
+        return Difference(gap, math.nan, math.nan, math.nan, 1.0 if gap == 0.0 else math.nan, flat)
+    half, t = float(student.ppf(0.975, freedom)) * error, gap / error
+    return Difference(gap, gap - half, gap + half, t, float(2.0 * student.sf(abs(t), freedom)))

@@ -112,7 +112,8 @@ def additive(
             unseen |= missing
     x, new = np.hstack(columns), np.hstack(asked)
     mean = float(np.mean(y))
-    effects = np.linalg.lstsq(x, np.asarray(y, dtype=np.float64) - mean, rcond=None)[0]
+    centred = np.asarray(y, dtype=np.float64) - mean
+    effects = np.linalg.pinv(x.T @ x, rcond=1e-9, hermitian=True) @ (x.T @ centred)  # columns are few, items many
     said: Floats = mean + new @ effects
     return said, int(unseen.sum())
 

@@ -179,7 +179,7 @@ def _caption(validation: CrossValidation) -> str:
         else "Training targets come from all votes.",
     ]
     if features:
-        digest = f", weights {features['sha256'][:12]}" if features.get("sha256") else ", random weights"
+        digest = f", weights {features['sha256'][:12]}" if features.get("sha256") else ", without a file of weights"
         said.append(f"Features {features['definition']} of {features['backbone']}{digest}.")
     if validation.simulated:
         said.append("SIMULATED participants: these figures say nothing about people.")

@@ -70,8 +70,8 @@ TESTS = {
     "n": pl.Int64,
     "note": pl.String,
 }
-"""A learner minus another predictor. Method 'folds': paired t over n folds; 'levels': bootstrap of the pooled
-correlations over n held-out levels."""
+"""A learner minus another predictor. Method 'folds': paired t over n folds; 'levels': pooled correlations,
+with their standard error from a bootstrap over n held-out levels."""
 GAINS = {
     "learner": pl.String,
     "criterion": pl.String,
