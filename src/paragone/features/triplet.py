@@ -31,7 +31,8 @@ POSITIONS = 56
 CELLS = 14
 """Most positions a side between which a picture's likeness to itself is taken: our choice, the last map of VGG."""
 
-_EPSILON = 1e-10  # added to a length before dividing by it, as LPIPS does: a position without any activation stays 0
+_SHORTEST = 1e-10  # least length to divide by: a position without any activation stays 0. Not added, as LPIPS does:
+# exporters take the addition of so little for nothing, and then divide 0 by 0.
 _SMALLEST = 1e-30  # product of two lengths below which there is no angle
 
 Part: TypeAlias = Literal["directions", "similarity", "gram"]
@@ -77,10 +78,10 @@ def summarise(maps: torch.Tensor, parts: Collection[Part] = ()) -> Tap:
     directions = similarity = gram = None
     if "directions" in parts:
         length = torch.linalg.vector_norm(maps, dim=1, keepdim=True)
-        directions = _averaged(maps * (length + _EPSILON).reciprocal(), POSITIONS)
+        directions = _averaged(maps * length.clamp_min(_SHORTEST).reciprocal(), POSITIONS)
     if "similarity" in parts:
         cells = _averaged(maps, CELLS).flatten(2)
-        units = cells / (torch.linalg.vector_norm(cells, dim=1, keepdim=True) + _EPSILON)
+        units = cells / torch.linalg.vector_norm(cells, dim=1, keepdim=True).clamp_min(_SHORTEST)
         similarity = units.transpose(1, 2) @ units
     if "gram" in parts:
         flat = maps.flatten(2)
