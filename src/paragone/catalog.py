@@ -75,5 +75,9 @@ _EXTRAS = {
     "fastexcel": "xlsx",
     "numba": "make",
     "onnxruntime": "make",
+    "accelerate": "torch",
+    "safetensors": "torch",
+    "sklearn": "learn",
+    "timm": "torch",
     "torch": "torch",
 }

@@ -57,10 +57,16 @@ VERBS: dict[str, tuple[str, str]] = {
         "paragone.cli.machine:compare",
         "Compare machine scores with people's, with intervals and significance.",
     ),
+    "crossval": (
+        "paragone.cli.learn:crossval",
+        "Validate learned evaluators by leaving out methods, contents, styles or any factor.",
+    ),
+    "train": ("paragone.cli.learn:train", "Train an evaluator: a machine that says what people said."),
+    "rate": ("paragone.cli.learn:rate", "Score a new method by a trained evaluator, and rank it among the known ones."),
     "report": ("paragone.cli.show:report", "Write one HTML page about all of it."),
     "list": (
         "paragone.cli.show:list_",
-        "List backbones, estimators, layouts, manners, metrics, pages, sources or stylisers.",
+        "List backbones, estimators, features, layouts, learners, manners, metrics, pages, sources or stylisers.",
     ),
 }
 

@@ -12,7 +12,10 @@ from .options import emit, json_option, must_exist, quiet_option, say, seed_opti
 __all__ = ["demo", "list_", "report"]
 
 _FOLDER = click.Path(path_type=Path)
-_KINDS = ["backbones", "estimators", "layouts", "manners", "metrics", "pages", "sources", "stylisers"]
+_KINDS = [
+    *("backbones", "estimators", "features", "layouts", "learners", "manners", "metrics", "pages", "sources"),
+    "stylisers",
+]
 
 
 @click.command()
@@ -68,7 +71,7 @@ def report(folder: Path, output: Path | None, title: str | None, as_json: bool) 
 @click.argument("what", type=click.Choice(_KINDS))
 @json_option
 def list_(what: str, as_json: bool) -> None:
-    """List backbones, estimators, layouts, manners, metrics, pages, sources or stylisers.
+    """List backbones, estimators, features, layouts, learners, manners, metrics, pages, sources or stylisers.
 
     Prints name, one line, what each reads and needs, and whether it is available here (on a terminal only where some are
     not); with --json every fact about each.

@@ -9,6 +9,9 @@ machine, in one order, and downloads only when told to.
 from __future__ import annotations
 
 from .backbones import BACKBONES, load_backbone
+from .described import Block, Features
+from .extraction import extract, vector
+from .featuresets import FEATURES, FeatureSet
 from .frozen import Frozen, Precision
 from .handcrafted import HANDCRAFTED, handcrafted
 from .layers import LPIPS_NETWORKS, Lpips, gram_matrix, load_lpips, pooled
@@ -20,10 +23,14 @@ from .weights import Carried, Found, Sought, carried_file, find_weights, sha256_
 
 __all__ = [
     "BACKBONES",
+    "FEATURES",
     "HANDCRAFTED",
     "LPIPS_NETWORKS",
     "Backbone",
+    "Block",
     "Carried",
+    "FeatureSet",
+    "Features",
     "Found",
     "Frozen",
     "Lpips",
@@ -33,6 +40,7 @@ __all__ = [
     "Sought",
     "as_batch",
     "carried_file",
+    "extract",
     "find_weights",
     "frechet_distance",
     "gram_matrix",
@@ -48,4 +56,5 @@ __all__ = [
     "read_arrays",
     "sha256_of",
     "torch_threads",
+    "vector",
 ]

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..errors import BadConfig, BadInput, MissingExtra
 from ..estimate import ESTIMATORS
-from ..features import BACKBONES
+from ..evaluators import LEARNERS
+from ..features import BACKBONES, FEATURES
 from ..make.adapters import LAYOUTS
 from ..make.stylise import STYLISERS
 from ..make.stylise.manners import MANNERS
@@ -20,12 +21,13 @@ __all__ = ["listing"]
 _CATALOGS = {
     "backbones": BACKBONES,
     "estimators": ESTIMATORS,
+    "learners": LEARNERS,
     "manners": MANNERS,
     "pages": PAGES,
     "sources": SOURCES,
     "stylisers": STYLISERS,
 }
-_LIBRARIES = {"make": ("numba", "onnxruntime"), "torch": ("torch",)}
+_LIBRARIES = {"make": ("numba", "onnxruntime"), "torch": ("torch",), "learn": ("sklearn",)}
 _FACTS = ("summary", "reads", "unit", "options", "source", "gives", "licence", "citation", "strategy", "shrinks")
 
 
@@ -33,7 +35,7 @@ def listing(what: str) -> list[dict[str, Any]]:
     """One row per plug-in: its facts, whether it can be used here, and why not.
 
     Args:
-        what: backbones, estimators, layouts, manners, metrics, pages, sources or stylisers.
+        what: backbones, estimators, features, layouts, learners, manners, metrics, pages, sources or stylisers.
     """
     if what == "metrics":
         return [describe(name) for name in METRICS.names()]
@@ -41,6 +43,12 @@ def listing(what: str) -> list[dict[str, Any]]:
         return [
             {"name": name, "summary": one.summary, "source": one.source, "available": True, "reason": ""}
             for name, one in sorted(LAYOUTS.items())
+        ]
+    if what == "features":
+        return [
+            {"name": name, "summary": one.summary, "inputs": list(one.inputs), "source": one.source, "available": True}
+            | {"definition": one.definition, "needs": "paragone[torch]", "reason": ""}
+            for name, one in sorted(FEATURES.items())
         ]
     return [_row(_CATALOGS[what], name) for name in _CATALOGS[what].names()]
 

