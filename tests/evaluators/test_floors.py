@@ -34,6 +34,22 @@ def test_items_must_agree_in_all_factors_of_a_cell() -> None:
     assert (said.tolist(), unseen) == ([1.0, 4.0], 1)
 
 
+def test_equal_means_stay_equal_whatever_the_order_of_their_sum() -> None:
+    levels = {"content": {"a": "1", "b": "1", "c": "1", "d": "2", "e": "2", "f": "2", "x": "1", "y": "2"}}
+    thirds = np.array([0.1, 0.2, 0.3, 0.3, 0.2, 0.1])
+    assert sum(thirds[:3]) != sum(thirds[3:])
+    said, _ = cell_mean(list("abcdef"), thirds, ["x", "y"], levels, ("content",))
+    assert said[0] == said[1]
+
+
+def test_a_sum_of_effects_that_are_all_nothing_is_constant() -> None:
+    levels = {name: {item: item[at] for item in ("ap", "aq", "bp", "bq")} for at, name in enumerate(("A", "B"))}
+    said, _ = additive(
+        ["ap", "aq", "bp", "bq"], np.array([0.1, 0.3, 0.3, 0.1]), ["ap", "bq", "aq"], levels, ("A", "B"), ""
+    )
+    assert np.ptp(said) == 0
+
+
 def test_the_floors_of_a_protocol_go_from_the_constant_to_the_sum() -> None:
     assert floors_of(["method", "content", "style"], "content") == [
         Floor("constant", ()),

@@ -12,7 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from crossval_world import Linear, World, learner
+from installed import needed
 from paragone.errors import BadInput
+from paragone.evaluators import LEARNERS
 from paragone.evaluators.entrant import Entrant
 from paragone.evaluators.exams import Refit
 from paragone.evaluators.leaks import CHECKS, audit
@@ -160,3 +162,12 @@ def test_nothing_that_was_handed_in_is_changed() -> None:
     _checks()
     np.testing.assert_array_equal(WORLD.features.values, before["values"])
     assert WORLD.people.frame.equals(before["frame"])
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS.builtin))
+def test_every_learner_that_is_shipped_passes(name: str) -> None:
+    made = LEARNERS.get(name)
+    if made.extra == "learn":
+        needed("sklearn")
+    options = {"epochs": 2, "seeds": 2} if name == "astra-score" else {}
+    assert _checks(Entrant(name=name, learner=made, options=options)) == []

@@ -61,7 +61,8 @@ def crossval(
             the mean of people's scores, and not at all per fold.
         factors: levels of the items, as a table with a column `item` and one per factor (for a benchmark
             `items.drop('image')`), or factor -> item -> level. They make floors and groups. Give only those that say
-            what is shown: an id of each item is no factor. None: the held-out factor alone.
+            what is shown: an id of each item is no factor. One of a single level is not used. None: the held-out factor
+            alone.
         within: factors whose levels make a group for the within-group figure; None: all but the held-out one.
         refit: gives targets from votes that touch no held-out item; None: training targets are `people`, in which votes
             between training and held-out items have left a trace.
@@ -80,7 +81,7 @@ def crossval(
     """
     levels = levels_of(factors, folds)
     held_out = folds[0].factor
-    others = tuple(factor for factor in levels if factor != held_out)
+    others = tuple(factor for factor in levels if factor != held_out and len(set(levels[factor].values())) > 1)
     groups = others if within is None else tuple(within)
     lost = [factor for factor in groups if factor not in levels]
     if lost:

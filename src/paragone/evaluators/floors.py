@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ __all__ = ["Floor", "additive", "cell_mean", "floors_of"]
 
 Levels = Mapping[str, Mapping[str, str]]
 """Factor -> item -> level; an item that is not there has none."""
+_DIGITS = 10  # of the targets' spread, to which floors are given: far above rounding, far below what people tell apart
 
 
 class Floor(NamedTuple):
@@ -74,7 +76,7 @@ def cell_mean(
             unseen += 1
         elif reads:
             said[at] = sums[cell][0] / sums[cell][1]
-    return said, unseen
+    return _tied(said, y), unseen
 
 
 def additive(
@@ -114,8 +116,17 @@ def additive(
     mean = float(np.mean(y))
     centred = np.asarray(y, dtype=np.float64) - mean
     effects = np.linalg.pinv(x.T @ x, rcond=1e-9, hermitian=True) @ (x.T @ centred)  # columns are few, items many
-    said: Floats = mean + new @ effects
-    return said, int(unseen.sum())
+    return _tied(mean + new @ effects, y), int(unseen.sum())
+
+
+def _tied(said: Floats, y: Floats) -> Floats:
+    """The values with equal numbers equal: means of few ratings often tie, and the last bits would rank them."""
+    spread = float(np.ptp(y))
+    if spread == 0.0:
+        return said
+    unit = 10.0 ** (math.floor(math.log10(spread)) - _DIGITS)
+    rounded: Floats = np.round(said / unit) * unit
+    return rounded
 
 
 def _cell(item: str, levels: Levels, reads: Sequence[str]) -> tuple[str | None, ...]:
