@@ -29,12 +29,10 @@ from scipy import ndimage
 
 from paragone.benchmark import Benchmark
 from paragone.features import describer
+from paragone.features.backbones import load_backbone
 from paragone.features.extraction import extract
-from paragone.features.nets import ALEXNET, VGG16
+from paragone.features.nets import ALEXNET
 from paragone.images import write_image
-
-NETWORKS = {"alexnet": ALEXNET, "vgg16": VGG16}
-TIMM = {"vgg16": "vgg16", "vgg11": "vgg11", "resnet18": "resnet18", "resnet50": "resnet50"}
 
 
 def generated(folder: Path, count: int, side: int) -> list[Path]:
@@ -62,15 +60,6 @@ def benchmark_of(pictures: list[Path]) -> Benchmark:
         pl.DataFrame(rows, schema=["item", "image", "content", "style"], orient="row"),
         pl.DataFrame(shown, schema=["factor", "level", "image"], orient="row"),
     )
-
-
-def network_named(name: str) -> Any:
-    """One of ours with random weights, or one of timm's through the package's adapter."""
-    if name in NETWORKS:
-        return NETWORKS[name].at_random(seed=0)
-    from paragone.features.backbones import load_backbone
-
-    return load_backbone(name, random_seed=0)
 
 
 def plain(name: str) -> Any:
@@ -103,7 +92,7 @@ def beside_timm(name: str, pictures: list[Path], rounds: int) -> None:
     """Alternate the two; print seconds, pictures a second and ratios."""
     import torch
 
-    rival, network = plain(name), network_named(name)
+    rival, network = plain(name), load_backbone(name, seed=0)
     benchmark = benchmark_of(pictures)
     counts: Counter[str] = Counter()
     decode = describer.decode_image
@@ -142,7 +131,7 @@ def peak(name: str, count: int, side: int) -> None:
             many[number].write_bytes(few[number % 20].read_bytes() + number.to_bytes(4, "big"))
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         start = time.perf_counter()
-        features = extract(benchmark_of(many), network_named(name), side=side)
+        features = extract(benchmark_of(many), load_backbone(name, seed=0), side=side)
         seconds = time.perf_counter() - start
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         size = features.values.nbytes / 2**20
@@ -153,7 +142,11 @@ def peak(name: str, count: int, side: int) -> None:
 def main() -> None:
     """Run the comparison, and with --memory the memory of growing numbers of pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--network", default="vgg16", help="alexnet, vgg16 or a name of timm's (default vgg16)")
+    parser.add_argument(
+        "--network",
+        default="vgg16",
+        help="alexnet, or one that timm calls alike: vgg11, vgg16, resnet18, resnet50, ... (default vgg16)",
+    )
     parser.add_argument("--pictures", type=Path, help="folder of pictures (default: generated)")
     parser.add_argument("--count", type=int, default=48, help="pictures in a round (default 48)")
     parser.add_argument("--rounds", type=int, default=3)

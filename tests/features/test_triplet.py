@@ -11,6 +11,8 @@ from installed import needed
 from paragone.errors import UnknownName
 from paragone.features.described import Features
 from paragone.features.featuresets import FEATURES, features_named, from_maps
+from paragone.features.layers import Lpips
+from paragone.features.nets import ALEXNET
 from paragone.features.triplet import (
     cosine,
     distance,
@@ -151,6 +153,19 @@ def test_a_picture_compared_with_itself_has_no_distance_and_every_cosine_is_1(pl
     assert distance(tap.deviation, tap.deviation).tolist() == [0.0, 0.0]
     assert cosine(tap.mean, tap.mean).tolist() == pytest.approx([1.0, 1.0], abs=1e-6)
     assert gram_cosine(tap, tap).tolist() == pytest.approx([1.0, 1.0], abs=1e-6)
+
+
+def test_the_perceptual_distance_is_lpips_with_all_weights_1() -> None:
+    """On AlexNet at 224 pixels no map has more than 55 positions a side, so nothing is averaged."""
+    network = ALEXNET.at_random(seed=0)
+    plain = Lpips(backbone=network, heads=tuple(torch.ones(c) for c in network.channels), heads_source="ones")
+    rng = np.random.default_rng(0)
+    one, other = (torch.from_numpy(rng.random((2, 3, 224, 224), dtype=np.float32)) for _ in range(2))
+    with torch.inference_mode():
+        pairs = zip(network(one), network(other), strict=True)
+        taps = [(summarise(a, ["directions"]), summarise(b, ["directions"])) for a, b in pairs]
+        ours = sum(perceptual_distance(a, b) for a, b in taps)
+        torch.testing.assert_close(ours, plain(one, other), rtol=1e-5, atol=1e-6)
 
 
 def test_gram_matrices_of_two_styles_differ_though_their_energies_are_equal() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import BadImage, BadInput, NotFound
 from ..images import Picture, decode_image, read_bytes
+from .ahead import ahead
 from .featuresets import FeatureSet, Taps, features_named
 from .framing import Framing, framed, framing_id
 from .frozen import Frozen
@@ -31,7 +32,6 @@ _MOST_BYTES = 1 << 28
 
 _NOT_FINITE = "the network gave values that are no numbers"
 
-_Thing = TypeVar("_Thing")
 _Made = TypeVar("_Made")
 
 
@@ -119,7 +119,7 @@ class Describer:
         def load(path: Path) -> tuple[Path, _Read]:
             return path, self._read(path, lambda digest: self._described(digest, wanted[path]))
 
-        for path, read in _ahead(load, list(wanted), threads=self._threads, depth=self._batch):
+        for path, read in ahead(load, list(wanted), threads=self._threads, depth=self._batch):
             if read.picture is None:
                 yield path, Shown(read.digest, read.reason)
                 continue
@@ -136,7 +136,7 @@ class Describer:
         def fetch(item: Item) -> tuple[Item, Answer, Picture | None]:
             return (item, *self._fetch(item, shown))
 
-        for item, answer, picture in _ahead(fetch, items, threads=self._threads, depth=2 * self._batch):
+        for item, answer, picture in ahead(fetch, items, threads=self._threads, depth=2 * self._batch):
             if answer.reason or (picture is None and self._kept.read(answer.key) is not None):
                 yield answer
                 continue
@@ -308,19 +308,3 @@ def _taps(arrays: Mapping[str, NDArray[np.float32]], device: str) -> Taps:
         place, field = name.split()
         found.setdefault(int(place), {})[field] = torch.from_numpy(array.copy()).to(device)
     return [Tap(**found[place]) for place in sorted(found)]
-
-
-def _ahead(work: Callable[[_Thing], _Made], things: Sequence[_Thing], *, threads: int, depth: int) -> Iterator[_Made]:
-    """Yield what `work` makes of each thing, in order, while threads prepare at most `depth` that follow."""
-    with ThreadPoolExecutor(threads) as pool:
-        coming: deque[Future[_Made]] = deque()
-        try:
-            for thing in things:
-                coming.append(pool.submit(work, thing))
-                if len(coming) > depth:
-                    yield coming.popleft().result()
-            while coming:
-                yield coming.popleft().result()
-        finally:
-            for future in coming:
-                future.cancel()
