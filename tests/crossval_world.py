@@ -34,7 +34,7 @@ class World:
         effect = {name: rng.standard_normal(12) for name in ("method", "content", "style")}
         at = {name: np.array([int(level[1:]) for level in self.factors.sort("item")[name]]) for name in effect}
         base = sum(effect[name][at[name]] for name in effect)
-        self.truth = {
+        self.truth: dict[str | None, NDArray[np.float64]] = {
             "content": base + own[:, 0] + noise * rng.standard_normal(n),
             "style": base + own[:, 1] + noise * rng.standard_normal(n),
         }

@@ -281,6 +281,22 @@ def test_contests_are_paired_over_folds_and_adjusted_by_holm() -> None:
     assert (family["p_holm"] >= family["p"]).all()
 
 
+def test_a_learner_that_knows_only_the_left_out_mean_is_not_said_to_lose() -> None:
+    folds = leave_one_out(WORLD.levels("content"), "content")
+    weak = Entrant(name="weak", learner=learner(), options={"strength": 1e6})
+    good = Entrant(name="good", learner=learner())
+    metric = WORLD.scores({None: WORLD.truth["style"]}, name="m")
+    done = _run(folds=folds, entrants=[weak, good], metrics=[metric])
+    row = _of(done.table, predictor="weak", criterion="content", statistic="srcc").row(0, named=True)
+    assert row["mean"] > 0.5
+    assert row["pooled"] < 0.3  # turned round by the means of the training folds
+    assert "pooled: predictions follow the mean of what was learned from (r = 1.00 over folds)" in row["note"]
+    tests = _of(done.tests, predictor="weak", other="m", criterion="content", method="levels")
+    assert tests["p"].null_count() == 2
+    assert tests["note"].str.starts_with("predictions follow").all()
+    assert not _of(done.tests, predictor="good", other="m", criterion="content", method="levels")["p"].null_count()
+
+
 def test_gain_is_over_the_strongest_metric_and_undefined_where_that_is_not_above_zero() -> None:
     weak = WORLD.scores({None: WORLD.truth["style"]}, name="weak")
     bad = WORLD.scores({None: -WORLD.truth["style"]}, name="bad")

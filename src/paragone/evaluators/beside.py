@@ -19,7 +19,7 @@ from .exams import Levels
 from .floors import additive, cell_mean, floors_of
 from .judged import STATISTICS, Court, Foretold
 
-__all__ = ["floors_beside", "metrics_beside", "set_rows"]
+__all__ = ["floors_beside", "learned_means", "metrics_beside", "set_rows"]
 
 
 def metrics_beside(court: Court, people: Scores, metrics: Iterable[Scores]) -> list[Foretold]:
@@ -53,7 +53,7 @@ def floors_beside(exams: Sequence[Exam], levels: Levels, held_out: str, others: 
         held_out: the held-out factor.
         others: the factors that floors may read.
     """
-    found = []
+    found, learned = [], learned_means(exams)
     for floor in floors_of(others, held_out):
         parts, unseen = [], 0
         for exam in exams:
@@ -67,8 +67,24 @@ def floors_beside(exams: Sequence[Exam], levels: Levels, held_out: str, others: 
         nothing = np.full(len(score), math.nan)
         instead = "no effect for it" if floor.adds else "the mean of all training items"
         note = f"{unseen} of {len(score)} items have a level that no training item has: {instead}" if unseen else ""
-        found.append(Foretold(floor.name, "floor", score, nothing, nothing, reads=frozenset(floor.reads), note=note))
+        found.append(
+            Foretold(
+                floor.name,
+                "floor",
+                score,
+                nothing,
+                nothing,
+                reads=frozenset(floor.reads),
+                note=note,
+                learned=learned,
+            )
+        )
     return found
+
+
+def learned_means(exams: Sequence[Exam]) -> Floats:
+    """(n,) for each held-out item the mean target of what its fold is learned from."""
+    return np.concatenate([np.full(len(exam.test), exam.y.mean()) for exam in exams])
 
 
 def set_rows(court: Court, metric: Scores, levels: Levels) -> list[dict[str, Any]]:

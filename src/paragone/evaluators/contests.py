@@ -29,6 +29,9 @@ def contests(court: Court, said: Sequence[Foretold]) -> list[dict[str, Any]]:
     adjusted by Holm over all pairs of one criterion, statistic and method. Folds share training items, so that their
     values are not quite independent: the t test over them is approximate.
 
+    There is no test over levels for a predictor that follows the mean of what it learned from (`Court.follows`): it would
+    lose to anything, and not because of what it knows.
+
     Returns:
         Rows as in `validation.TESTS`; NaN where the folds or levels do not determine a number, and `note` says why.
     """
@@ -194,6 +197,7 @@ def _over_levels(court: Court, a: Foretold, b: Foretold, statistic: str) -> tupl
     first, second = court.pooled(a, statistic, kept), court.pooled(b, statistic, kept)
     gap = first.value - second.value
     lost = next((own.note for own in (first, second) if not own.defined), "")
+    lost = lost or next(filter(None, (court.follows(own) for own in (a, b))), "")
     why = lost or court.few_levels(np.flatnonzero(kept)) or ("" if court.replicates else "no resamples were asked for")
     if why:
         return Difference(gap, math.nan, math.nan, math.nan, math.nan, why), levels

@@ -14,7 +14,7 @@ from ..features.described import Features
 from ..parallel import track
 from ..scores import Scores
 from ..splits import Fold
-from .beside import floors_beside, metrics_beside, set_rows
+from .beside import floors_beside, learned_means, metrics_beside, set_rows
 from .contests import contests, gains
 from .entrant import Entrant, Exam, asked, trained
 from .exams import Levels, Refit, exams_of, levels_of, scored_items
@@ -106,7 +106,9 @@ def crossval(
             continue
         own_exams = [exam for _, exam in at_exams]
         court = _court(own_exams, folds, truth[criterion], levels, held_out, groups, replicates, seed)
-        said = [_answers(entrant.name, [learned[entrant.name][at] for at, _ in at_exams]) for entrant in entrants]
+        said = [
+            _answers(entrant.name, [learned[entrant.name][at] for at, _ in at_exams], own_exams) for entrant in entrants
+        ]
         sets = [set_rows(court, metric, levels) for metric in metrics if metric.frame.height and metric.key == "level"]
         said += metrics_beside(court, people, [own for own in metrics if own.frame.height and own.key == "item"])
         said += floors_beside(own_exams, levels, held_out, others)
@@ -125,9 +127,9 @@ def crossval(
     )
 
 
-def _answers(name: str, parts: Sequence[Predicted]) -> Foretold:
+def _answers(name: str, parts: Sequence[Predicted], exams: Sequence[Exam]) -> Foretold:
     score, low, high = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Foretold(name, "learner", score, low, high)
+    return Foretold(name, "learner", score, low, high, learned=learned_means(exams))
 
 
 _TRIPLE = ("score", "low", "high")
@@ -170,8 +172,9 @@ def _row(court: Court, own: Foretold, statistic: str) -> dict[str, Any]:
     pooled = court.pooled(own, statistic)
     inside, n_groups = court.inside(own, statistic)
     told = [own.note, over.note]
-    told += [f"pooled: {pooled.note}"] if pooled.note else []
-    told += [f"within: {inside.note}"] if inside.note else []
+    told += [f"pooled: {note}" for note in (pooled.note, court.follows(own) if pooled.defined else "") if note]
+    follows = court.follows(own) if inside.defined and court.spanning else ""
+    told += [f"within: {note}" for note in (inside.note, follows) if note]
     return {
         "folds": over.folds,
         "mean": over.mean,

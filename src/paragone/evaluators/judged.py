@@ -16,6 +16,7 @@ from ..agreement.figures import LEAST_CLUSTERS, LEAST_ITEMS
 from ..stats.correlation import kendall, kendall_replicates, spearman, spearman_replicates
 from ..stats.resample import bootstrap_weights, percentile_interval
 from ..stats.statistic import Floats, Ints, Statistic
+from .pairs import alike, clustered_kendall, inside_groups
 
 __all__ = ["LEAST_FOLDS", "STATISTICS", "Court", "Foretold", "Kind", "Over", "expanded_level", "fold_mean"]
 
@@ -31,7 +32,10 @@ STATISTICS: dict[str, tuple[Callable[..., Statistic], Callable[..., Floats]]] = 
 """Spearman's rank correlation and Kendall's tau-b: the value, and its replicates under weights."""
 LEAST_FOLDS = 3
 """Fewest folds for an interval over folds: with two, Student's t reaches 12.7 standard errors to each side."""
-_BLOCK = 4_000_000  # pairs of items looked at together: 32 MB
+_LEFT_OUT = (
+    0.5  # our choice: correlation over folds beyond which predictions say more of the left-out mean than of items
+)
+_FOLLOWS = "predictions follow the mean of what was learned from"
 
 
 class Over(NamedTuple):
@@ -66,6 +70,8 @@ class Foretold:
     """Factors that a floor reads; None: no floor."""
     note: str = ""
     """What must be known of its figures."""
+    learned: Floats | None = None
+    """(n,) mean target of the training items of the row's fold; None: nothing was learned."""
 
     @property
     def x(self) -> Floats:
@@ -103,6 +109,9 @@ class Court:
         self._first, self._place = first, place
         self.repeated = len(names) < len(self.items)
         """True where an item is held out by several folds."""
+        cells = np.unique(np.column_stack([self.group, self.fold])[self.group >= 0], axis=0)
+        self.spanning = len(cells) > len(np.unique(cells[:, 0]))
+        """True where a group has items of several folds."""
         self.weights = bootstrap_weights(max(self.n_levels, 1), max(self.replicates, 1), self.seed)
 
     def by_fold(self, said: Foretold, statistic: str, kept: Mask | None = None) -> list[Statistic]:
@@ -140,7 +149,7 @@ class Court:
         if key not in self._draws:
             at, x = self._once(said, rows)
             if statistic == "krcc":
-                self._draws[key] = _clustered_kendall(x, self.y[at], self.level[at], self.weights)
+                self._draws[key] = clustered_kendall(x, self.y[at], self.level[at], self.weights)
             else:
                 self._draws[key] = STATISTICS[statistic][1](x, self.y[at], self.weights[:, self.level[at]])
         return self._draws[key]
@@ -159,10 +168,10 @@ class Court:
         at, x = self._once(said, rows & (self.group >= 0))
         weights = np.vstack([np.ones(self.n_levels), self.weights])  # the first row is the data themselves
         drawn, shares = [], []
-        for levels, members in _alike(self.group[at], self.level[at]).items():
+        for levels, members in alike(self.group[at], self.level[at]).items():
             if len(levels) >= LEAST_ITEMS:
                 own = weights[:, list(levels)]
-                drawn.append(_inside_groups(x[members], self.y[at][members], own, statistic))
+                drawn.append(inside_groups(x[members], self.y[at][members], own, statistic))
                 shares.append(np.repeat(own.mean(axis=1, keepdims=True), len(members), axis=1))
         if not drawn or np.isnan(np.hstack(drawn)[0]).all():
             return Statistic.undefined(0, f"no group has {LEAST_ITEMS} items and a correlation"), 0
@@ -181,6 +190,22 @@ class Court:
             (np.nan_to_num(again) * share).sum(axis=1), total, out=np.full(len(total), np.nan), where=total > 0
         )
         return _with_percentiles(mean, means, len(np.unique(self.level[at]))), int(defined.sum())
+
+    def follows(self, said: Foretold) -> str:
+        """Why a pooled value is lowered: the predictions of whole folds follow the mean that was left to learn from.
+
+        That mean is low where the held-out items are good, so that a predictor which knows little more than it is ranked
+        upside down over the folds. One that knows the held-out levels goes the other way. Empty: nothing to say.
+        """
+        if said.learned is None or self.repeated:
+            return ""
+        known = ~np.isnan(said.score)
+        folds = np.unique(self.fold[known])
+        means = np.array([[part[known & (self.fold == at)].mean() for at in folds] for part in (said.x, said.learned)])
+        if len(folds) < LEAST_FOLDS or (np.ptp(means, axis=1) <= 1e-12).any():
+            return ""
+        r = float(np.corrcoef(means)[0, 1])
+        return f"{_FOLLOWS} (r = {r:.2f} over folds), which is low where a fold is good" if r > _LEFT_OUT else ""
 
     def common(self, a: Foretold, b: Foretold) -> Mask:
         """(n,) rows that both predict."""
@@ -276,68 +301,3 @@ def _with_percentiles(found: Statistic, draws: Floats, units: int) -> Statistic:
         return found._replace(low=math.nan, high=math.nan, note=found.note or "the resamples show no spread")
     bounds = percentile_interval(known, level=expanded_level(units))
     return found._replace(low=float(bounds.low), high=float(bounds.high), note=found.note)
-
-
-def _alike(group: Ints, level: Ints) -> dict[tuple[int, ...], Ints]:
-    """Groups whose items have the same levels, so that one set of weights serves them all: levels -> (groups, n) rows."""
-    order = np.lexsort((level, group))
-    starts = np.flatnonzero(np.r_[True, group[order][1:] != group[order][:-1]]) if len(order) else np.empty(0, np.int64)
-    found: dict[tuple[int, ...], list[Ints]] = {}
-    for rows in np.split(order, starts[1:]):
-        found.setdefault(tuple(level[rows].tolist()), []).append(rows)
-    return {levels: np.array(rows) for levels, rows in found.items()}
-
-
-def _inside_groups(x: Floats, y: Floats, weights: Floats, statistic: str) -> Floats:
-    """(r, groups) the correlation inside each group under each row of weights; NaN where a side is constant.
-
-    Both statistics are sums over pairs of items: a mid-rank, centred, is half the weighted sum of the signs of the
-    differences to all others.
-
-    Args:
-        x: (groups, n) predictions.
-        y: (groups, n) people.
-        weights: (r, n), the same for all groups.
-        statistic: srcc or krcc.
-    """
-    step = max(1, _BLOCK // max(x.shape[1] * max(x.shape[1], len(weights)), 1))
-    parts = []
-    for i in range(0, len(x), step):
-        sign_x = np.sign(x[i : i + step, :, None] - x[i : i + step, None, :])
-        sign_y = np.sign(y[i : i + step, :, None] - y[i : i + step, None, :])
-        if statistic == "krcc":
-            sums = [_pairs(part, weights) for part in (sign_x * sign_y, np.abs(sign_x), np.abs(sign_y))]
-            both, only_x, only_y = ((part * weights[:, None, :]).sum(axis=2) for part in sums)
-        else:
-            a, b = _pairs(sign_x, weights), _pairs(sign_y, weights)
-            both, only_x, only_y = ((part * weights[:, None, :]).sum(axis=2) for part in (a * b, a * a, b * b))
-        usable = (only_x > 0.5) & (only_y > 0.5)
-        scale = np.sqrt(np.where(usable, only_x * only_y, 1.0))
-        parts.append(np.where(usable, np.clip(both / scale, -1.0, 1.0), np.nan))
-    return np.hstack(parts)
-
-
-def _pairs(pairs: Floats, weights: Floats) -> Floats:
-    """(r, groups, n): for each item the weighted sum over the others of what stands in (groups, n, n)."""
-    groups, n, _ = pairs.shape
-    return (weights @ pairs.transpose(2, 0, 1).reshape(n, groups * n)).reshape(len(weights), groups, n)
-
-
-def _clustered_kendall(x: Floats, y: Floats, level: Ints, weights: Floats) -> Floats:
-    """(r,) tau-b under resampled levels: pairs are summed once by pair of levels, which makes it exact and quick."""
-    order = np.argsort(level, kind="stable")
-    x, y, level = x[order], y[order], level[order]
-    starts = np.flatnonzero(np.r_[True, level[1:] != level[:-1]])
-    names = level[starts]
-    sums = np.zeros((3, len(names), len(names)))
-    step = max(1, _BLOCK // len(x))
-    for i in range(0, len(x), step):
-        sign_x = np.sign(x[i : i + step, None] - x[None, :])
-        sign_y = np.sign(y[i : i + step, None] - y[None, :])
-        own = np.searchsorted(names, level[i : i + step])
-        for k, pairs in enumerate((sign_x * sign_y, np.abs(sign_x), np.abs(sign_y))):
-            np.add.at(sums[k], own, np.add.reduceat(pairs, starts, axis=1))
-    w = weights[:, names]
-    both, only_x, only_y = (((w @ part) * w).sum(axis=1) for part in sums)
-    usable = (only_x > 0.5) & (only_y > 0.5)
-    return np.where(usable, np.clip(both / np.sqrt(np.where(usable, only_x * only_y, 1.0)), -1.0, 1.0), np.nan)
