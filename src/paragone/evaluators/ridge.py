@@ -19,10 +19,8 @@ from .threads import on_threads
 
 __all__ = ["RIDGE", "RIDGE_ALL", "Ridge", "RidgeSettings", "Spectrum", "fit_ridge", "restore_ridge", "spectrum"]
 
-_GRID = tuple(
-    float(10**power) for power in np.arange(-2, 8.01, 0.25)
-)  # four a decade: from next to none for 30 columns
-# to so much for 3,614 that each only counts by its covariance with the targets
+# Four a decade: from next to none for 30 columns to so much for 3,614 that each counts by its covariance with the targets.
+_GRID = tuple(float(10**power) for power in np.arange(-2, 8.01, 0.25))
 _STORED = ("coefficients", "intercept", "centre", "factor")
 _LOST = 1e-9  # singular values below this share of the first are rounding: columns that say the same
 
