@@ -13,6 +13,7 @@ __all__ = ["DEFAULT_ENDPOINT", "download_file"]
 DEFAULT_ENDPOINT = "https://huggingface.co"
 """Taken where HF_ENDPOINT names no other."""
 
+_YES = ("1", "ON", "YES", "TRUE")  # as huggingface_hub reads it
 _PATIENCE = 10.0  # seconds to wait for the first answer of the hub
 
 
@@ -39,12 +40,14 @@ def download_file(repository: str, file: str, *, cache: str | Path, what: str) -
     except ModuleNotFoundError as error:
         raise MissingExtra.library(f"downloading the weights of {what}", "huggingface_hub", "torch") from error
     endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or DEFAULT_ENDPOINT
+    start = f"could not download {file} of {repository} for {what} from {endpoint}"
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in _YES:
+        raise NotFound(f"{start}: HF_HUB_OFFLINE forbids it", where=repository)
     fetch: Any = hf_hub_download
     try:
+        httpx.head(endpoint, timeout=_PATIENCE)  # any answer will do; the library itself would try for half a minute
         made = fetch(repository, file, cache_dir=str(cache), endpoint=endpoint, etag_timeout=_PATIENCE)
     except (OSError, EntryNotFoundError, HFValidationError, OfflineModeIsEnabled, httpx.HTTPError) as error:
         said = " ".join(str(error).split()) or type(error).__name__
-        raise NotFound(
-            f"could not download {file} of {repository} for {what} from {endpoint}: {said[:200]}", where=repository
-        ) from error
+        raise NotFound(f"{start}: {said[:200]}", where=repository) from error
     return Path(made)

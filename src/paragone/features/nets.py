@@ -115,16 +115,18 @@ class Network:
         return Backbone(network=self, label=label, source=f"random, seed {seed}", sha256="", stack=stack)
 
     def _stack(self) -> torch.nn.Sequential:
-        nn = _torch(f"backbone '{self.name}'").nn
+        """The layers, their weights not yet set: drawing some first would move torch's own generator."""
+        library = _torch(f"backbone '{self.name}'")
         made: list[Any] = []
         channels = 3
-        for one in self.layers:
-            if len(one) == 4:
-                made.append(nn.Conv2d(channels, one[0], one[1], stride=one[2], padding=one[3]))
-                channels = one[0]
-            else:
-                made.append(nn.MaxPool2d(*one) if one else nn.ReLU())
-        stack: torch.nn.Sequential = nn.Sequential(*made).eval().requires_grad_(False)
+        with library.device("meta"):
+            for one in self.layers:
+                if len(one) == 4:
+                    made.append(library.nn.Conv2d(channels, one[0], one[1], stride=one[2], padding=one[3]))
+                    channels = one[0]
+                else:
+                    made.append(library.nn.MaxPool2d(*one) if one else library.nn.ReLU())
+        stack: torch.nn.Sequential = library.nn.Sequential(*made).to_empty(device="cpu").eval().requires_grad_(False)
         return stack
 
     def _fill(self, stack: torch.nn.Sequential, arrays: Mapping[str, NDArray[Any]], path: Path) -> None:
@@ -219,7 +221,8 @@ class Backbone:
             for number, layer in enumerate(self.stack):
                 if number > wanted[-1]:
                     break
-                x = layer(x)
+                lone = number > 0 and number - 1 not in wanted  # nobody keeps what this layer reads
+                x = x.relu_() if lone and not self.network.layers[number] else layer(x)
                 if number in wanted:
                     maps.append(x)
         return [one.float() for one in maps]
