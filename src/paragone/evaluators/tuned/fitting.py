@@ -205,7 +205,7 @@ def fit(begun: Begun, *, checkpoint: Path | None, device: str, quiet: bool) -> F
         quiet=quiet,
     )
     notes: dict[str, Any] = {
-        "label": started.label,
+        "label": started.label + ("" if settings.trained == "all" else ", head alone"),
         "weights_source": started.source,
         "weights_sha256": started.sha256,
         "seed": begun.seed,

@@ -121,6 +121,7 @@ def crossval_tuned(
         begun = begin(material, train, architecture, settings, seed=own, weights=weights, random=random)
         frame = _scored(begun, test, Path(folder) if folder is not None else None, repeat, device)
         label = f"{architecture.label}, random weights" if random else begun.started.label
+        label += "" if settings.trained == "all" else ", head alone"
         epochs.append(int(frame["epoch"][0]))
         predicted += [_beside(material, frame, label, repeat)]
         predicted += [
