@@ -45,8 +45,9 @@ def measure(
 ) -> None:
     """Measure pictures by machine metrics.
 
-    Names of metrics come first (all: every metric whose inputs are there), then a benchmark folder, a folder of pictures,
-    or pictures; default: the current folder. A picture that cannot be scored has a status that says why.
+    Names of metrics come first (all: every metric whose inputs are there; the folder of a trained evaluator is a metric
+    too), then a benchmark folder, a folder of pictures, or pictures; default: the current folder. A picture that cannot be
+    scored has a status that says why.
 
     Bare pictures are items named by their path below the folder that was given, without ending: results/wave/cat.png is
     'wave/cat'. The reference of an item is the picture in --content (or --style) of the same path or file name, else the

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -110,6 +112,17 @@ class Evaluator:
         """What it scores."""
         return list(self.heads)
 
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 over the numbers of all heads, in hex: two evaluators of one digest say the same."""
+        whole = hashlib.sha256()
+        for criterion, head in self.heads.items():
+            whole.update(f"{criterion} {head.learner}".encode())
+            for name, array in sorted({"columns": head.columns, **head.fitted.arrays()}.items()):
+                whole.update(f"{name} {array.dtype} {array.shape}".encode())
+                whole.update(np.ascontiguousarray(array).tobytes())
+        return whole.hexdigest()
+
     def must_read(self, features: Features) -> None:
         """Refuse features of another definition or backbone than it was trained on.
 
@@ -171,6 +184,7 @@ class Evaluator:
         made = made_by("rate") | {
             "metric": self.name,
             "evaluator": self.name,
+            "evaluator_sha256": self.sha256,
             "features": self.read.definition,
             "backbone": self.read.label,
             "backbone_sha256": self.read.sha256,

@@ -52,7 +52,7 @@ def metric_of(evaluator: Evaluator, criterion: str | None, backbone: Frozen) -> 
         high=math.inf,
         unit="scores of people" + (" (simulated)" if evaluator.simulated else ""),
         summary=f"{criterion or 'score'} as {head.learner} on {own.label} learned it",
-        definition=f"{own.definition}; {own.label} {own.sha256[:12] or own.source}; evaluator '{evaluator.name}'",
+        definition=f"{own.definition}; {own.label} {own.sha256[:12] or own.source}; evaluator {evaluator.sha256[:12]}",
         source="a learned evaluator; its folder holds what it learned from and how it was validated",
         smallest=backbone.smallest,
         extra="torch",

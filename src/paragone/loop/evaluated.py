@@ -91,7 +91,7 @@ def crossval_folder(
         made[factor] = crossval(
             features,
             human,
-            leave_one_out(benchmark.levels(factor), factor=factor),
+            leave_one_out(_levels(table, factor), factor),
             entrants,
             metrics=machines,
             factors=table,
@@ -167,7 +167,7 @@ def train_folder(
         found = crossval(
             features,
             human,
-            leave_one_out(benchmark.levels(chosen), factor=chosen),
+            leave_one_out(_levels(table, chosen), chosen),
             [entrant],
             factors=table,
             refit=refitting(folder, human) if targets == "refit" else None,
@@ -193,9 +193,16 @@ def train_folder(
         protocol=protocol,
         seed=seed,
         quiet=quiet,
-        made=made,
+        made=made | {"rests_on": _behind(human)},
     )
     return save_evaluator(evaluator, output or folder / "evaluators" / entrant.name, validation=shown)
+
+
+def _behind(people: Scores) -> dict[str, int]:
+    """Answers and participants behind scores, the most over criteria, as far as their record says so."""
+    notes = [said for said in people.made.get("notes", {}).values() if isinstance(said, Mapping)]
+    found = {key: [int(said[key]) for said in notes if key in said] for key in ("answers", "participants")}
+    return {key: max(counts) for key, counts in found.items() if counts}
 
 
 def machines_in(folder: Path, people: Scores) -> list[Scores]:
@@ -217,6 +224,10 @@ def _known(factors: Sequence[str], table: pl.DataFrame) -> None:
     for factor in factors:
         if factor not in table.columns[1:]:
             raise UnknownName.among(factor, table.columns[1:], "factor with several levels")
+
+
+def _levels(table: pl.DataFrame, factor: str) -> pl.DataFrame:
+    return table.select("item", pl.col(factor).alias("level")).drop_nulls()
 
 
 def _ranked_factor(table: pl.DataFrame) -> str:

@@ -11,11 +11,13 @@ import polars as pl
 from ..benchmark import Benchmark
 from ..design import read_study
 from ..errors import NotFound
+from ..evaluators.validation import CrossValidation
 from ..judgements import Ratings, Votes
 from ..make.references.cards import sentence
 from ..provenance import changed_inputs
 from ..report import Material, Shown, answers_of
 from ..scores import Agreement, Scores
+from ..settings import read_toml
 from ..study.methods_design import questions
 from ..tables import read_table
 from .answers import is_benchmark
@@ -23,7 +25,7 @@ from .carded import cards_beside
 from .reading import named
 from .serving import can_serve, store_address
 
-__all__ = ["gather", "graph_of", "read_screening", "scores_in"]
+__all__ = ["gather", "graph_of", "read_screening", "scores_in", "validations_in"]
 
 _GRAPH = (
     "components",
@@ -76,6 +78,7 @@ def gather(folder: Path, *, title: str | None = None) -> Material:
         level_scores=levels,
         machine=[made for name, made in scores.items() if name not in people],
         agreement=_agreement(folder),
+        validations=validations_in(folder / "crossval"),
         screening=read_screening(folder / "screening.csv"),
         consistency=_consistency(folder / "consistency.csv"),
         graph=graph_of(human) if human else None,
@@ -111,6 +114,18 @@ def scores_in(folder: Path) -> dict[str, Scores]:
             with named(file):
                 found[file.stem] = Scores.read(file)
     return found
+
+
+def validations_in(folder: Path) -> list[CrossValidation]:
+    """Every validation of a folder, what holds out methods first, then by the files' names."""
+    if not folder.is_dir():
+        return []
+    names = [path.stem for path in sorted(folder.glob("*.toml")) if read_toml(path).get("verb") == "crossval"]
+    found = []
+    for name in names:
+        with named(folder / f"{name}.toml"):
+            found.append(CrossValidation.read(folder, name=name))
+    return sorted(found, key=lambda one: one.factor != "method")
 
 
 def graph_of(human: Scores) -> dict[str, Any] | None:

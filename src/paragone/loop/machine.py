@@ -10,6 +10,9 @@ import polars as pl
 from ..agreement import compare
 from ..benchmark import Benchmark
 from ..errors import BadConfig, MissingExtra, NotFound, UnknownName
+from ..evaluators.measuring import metrics_of
+from ..evaluators.stored import is_evaluator, load_evaluator
+from ..features import load_backbone
 from ..metric import Metric
 from ..metrics import METRICS, from_files, measure
 from ..metrics.describe import available
@@ -39,12 +42,14 @@ __all__ = [
 def split_names(words: Sequence[str]) -> tuple[list[str], list[Path]]:
     """Metrics first, then places: a word that no metric has is a place, and from there on all are.
 
+    The folder of an evaluator among the first words is a metric too.
+
     Raises:
         UnknownName: the first word is neither a metric nor something that exists.
     """
     known = {*METRICS.names(), "all"}
     number = 0
-    while number < len(words) and words[number] in known:
+    while number < len(words) and (words[number] in known or is_evaluator(words[number])):
         number += 1
     places = [Path(word) for word in words[number:]]
     for place in places:
@@ -88,9 +93,12 @@ def measured(
     names: Sequence[str], benchmark: Benchmark, *, jobs: int = 1, cache: Path | None = None, quiet: bool = True
 ) -> list[Scores]:
     """Scores by the named metrics; 'all' stands for every metric that is available and whose inputs are there."""
-    chosen: list[str | Metric] = list(names)
+    chosen: list[str | Metric] = [name for name in names if not is_evaluator(name)]
     if "all" in names:
         chosen = [name for name in METRICS.names() if not _why_not(name, benchmark)]
+    for folder in (name for name in names if is_evaluator(name)):
+        judge = load_evaluator(folder)
+        chosen += metrics_of(judge, load_backbone(judge.read.backbone, seed=judge.read.seed))
     return measure(chosen, benchmark, jobs=jobs, cache=cache, quiet=quiet)
 
 

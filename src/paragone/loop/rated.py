@@ -81,7 +81,8 @@ def rate_folder(
             f"the evaluator knows a {judge.factor} '{level}' already, from people; name the new one otherwise (--name)",
             where="--name",
         )
-    new, lines = new_results(results, judge, _benchmark_of(judge, evaluator, benchmark), level=level, pattern=pattern)
+    known = _benchmark_of(judge, evaluator, benchmark)
+    new, lines = new_results(results, judge, known, level=level, pattern=pattern)
     own = judge.read
     frozen = load_backbone(own.backbone, path=weights, seed=own.seed, download=download, device=device)
     judge.must_read_network(frozen)
@@ -103,8 +104,8 @@ def rate_folder(
         write_table(board, folder / "leaderboard.csv"),
     ]
     lines += _warnings(judge, scores)
-    page = _page(judge, board, level, lines, folder)
-    return Rated(scores, board, lines, files + page)
+    files += _page(judge, board, scores, new, known, level, lines, folder)
+    return Rated(scores, board, lines, files)
 
 
 def new_results(
@@ -229,14 +230,21 @@ def _warnings(judge: Evaluator, scores: Scores) -> list[str]:
     return lines
 
 
-def _page(judge: Evaluator, board: pl.DataFrame, level: str, lines: Sequence[str], folder: Path) -> list[Path]:
+def _page(
+    judge: Evaluator,
+    board: pl.DataFrame,
+    scores: Scores,
+    new: Benchmark,
+    known: Benchmark | None,
+    level: str,
+    lines: Sequence[str],
+    folder: Path,
+) -> list[Path]:
     try:
+        from ..report.leader_facts import leader_facts, shown_results
         from ..report.leaderboard import leaderboard_page
     except MissingExtra:
         return []
-    return [leaderboard_page(judge_facts(judge), board, folder / "leaderboard.html", level=level, notes=list(lines))]
-
-
-def judge_facts(judge: Evaluator) -> dict[str, object]:
-    """What a leaderboard says about the evaluator that rated."""
-    return {"name": judge.name, **judge.flags}
+    facts = leader_facts(judge, known.name if known else "", rated=scores, new=new)
+    shown = shown_results(new, scores)
+    return [leaderboard_page(facts, board, folder / "leaderboard.html", level=level, notes=list(lines), pictures=shown)]
