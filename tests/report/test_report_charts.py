@@ -130,3 +130,12 @@ def test_many_points_are_drawn_as_cells() -> None:
     ).with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64), count=pl.Series([1, 900]))
     root = ElementTree.fromstring(charts.scatter(cells, name="c", alt="alt", x="x", y="y", spots={}).alone)
     assert len(list(root.iter(f"{SVG}path"))) > 2
+
+
+def test_the_page_and_not_the_drawing_library_chooses_the_font() -> None:
+    frame = pl.DataFrame({"label": ["a"], "count": [3]})
+    drawing = charts.bars(frame, name="one", alt="one", axis="votes")
+    for text in drawing:
+        assert "DejaVu" not in text
+        assert text.count("font-family") == 1
+        assert "font-size: 12px" in text

@@ -10,7 +10,7 @@ import polars as pl
 
 from . import charts
 from .blocks import Block, Cell, Folded, Head, Missing, Plate, Plates, Prose, Row, Section, Table, Terms
-from .digits import count, decimals_for, fixed, with_interval
+from .digits import count, decimals_for, fixed, p_words, with_interval
 from .index import Index
 from .ranked import spread_of_n
 from .scattered import MOST_SCATTERS, comparable, scatter_plates
@@ -401,4 +401,4 @@ def _test_row(row: _Row, index: Index) -> Row:
 def _p_cell(p: float | None) -> Cell:
     if p is None or not math.isfinite(p):
         return Cell(_NONE)
-    return Cell("< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}", sort=p)
+    return Cell(p_words(p), sort=p)

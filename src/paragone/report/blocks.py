@@ -11,9 +11,11 @@ import polars as pl
 from .svg import Drawing
 
 __all__ = [
+    "Beside",
     "Block",
     "Cell",
     "Folded",
+    "Group",
     "Head",
     "Missing",
     "Plate",
@@ -131,6 +133,29 @@ class Strip:
 
 
 @dataclass(frozen=True)
+class Group:
+    """A result with the references that it was made from."""
+
+    text: str
+    said: str = ""
+    """A second line, for example its scores."""
+    result: str = ""
+    """The picture as a data URI; empty: it cannot be read."""
+    references: Sequence[tuple[str, str]] = ()
+    """What a reference is, for example 'content', and its picture as a data URI."""
+    badges: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Results, each beside its references."""
+
+    title: str
+    groups: Sequence[Group]
+    badges: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Prose:
     """A paragraph. `quote` sets it apart as text made to be copied; `warn` as something a reader must see."""
 
@@ -171,7 +196,7 @@ class Folded:
     """Whether they are opened for print; long records are not."""
 
 
-Block = Prose | Missing | Plates | Table | Strip | Terms | Folded
+Block = Prose | Missing | Plates | Table | Strip | Beside | Terms | Folded
 
 
 @dataclass(frozen=True)

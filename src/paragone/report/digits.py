@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-__all__ = ["count", "decimals_for", "fixed", "joined", "ranks", "with_interval"]
+__all__ = ["count", "decimals_for", "fixed", "joined", "p_words", "ranks", "with_interval"]
 
 MINUS = "\N{MINUS SIGN}"
 MOST_DECIMALS = 6
@@ -58,6 +58,13 @@ def with_interval(value: float | None, low: float | None, high: float | None, de
     if value is None or not math.isfinite(value) or half is None or not math.isfinite(half):
         return fixed(value, decimals)
     return f"{fixed(value, decimals)} [{fixed(low, decimals)}, {fixed(high, decimals)}]"
+
+
+def p_words(p: float | None) -> str:
+    """'0.03', '0.004' or '< 0.001'; an en dash where there is none."""
+    if p is None or not math.isfinite(p):
+        return "\N{EN DASH}"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
 def ranks(low: int | None, high: int | None) -> str:

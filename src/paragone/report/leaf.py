@@ -59,6 +59,7 @@ def write_leaf(
     title: str,
     sources: Mapping[str, str],
     badges: Sequence[str] = (),
+    banner: str = "",
 ) -> Path:
     """Write one HTML file that needs no network, `figures/` with SVG and CSV beside it, and the tables' CSV.
 
@@ -70,6 +71,7 @@ def write_leaf(
         title: of the page.
         sources: name -> data URI of the pictures that strips and tables show.
         badges: beside the title.
+        banner: what must be seen first, above all sections; empty: nothing.
 
     Raises:
         MissingExtra: jinja2 is not installed.
@@ -81,7 +83,7 @@ def write_leaf(
         script_name="report.js",
         title=title,
         badges=badges,
-        banner="",
+        banner=banner,
         sections=sections,
         sources=sources,
         number={},

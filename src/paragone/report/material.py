@@ -11,6 +11,7 @@ import polars as pl
 
 from ..benchmark import Benchmark
 from ..consistency import Consistency
+from ..evaluators.validation import CrossValidation
 from ..judgements import Ratings, Votes
 from ..scores import Agreement, Scores
 from ..screen import Screening
@@ -117,6 +118,8 @@ class Material:
     machine: Sequence[Scores] = ()
     """Scores of the same items by metrics and evaluators."""
     agreement: Agreement | None = None
+    validations: Sequence[CrossValidation] = ()
+    """Learned evaluators, metrics and floors on levels that they had not seen, one for each protocol."""
     screening: Screening | pl.DataFrame | None = None
     """Who was left out and why. A bare table has columns `participant`, `kept`, and `reasons` and `broken` (lists of
     text, or text parted by ';'): sentences, and names of the rules that reject; numeric columns are statistics of the

@@ -15,6 +15,7 @@ from .counted import screened
 from .digits import count, fixed, joined
 from .index import Index
 from .lacking import compared_factors, lacking_in
+from .validated import validation_record, validation_words
 from .words import TESTS, criterion_words, quoted, statistic_words, stopped
 
 __all__ = ["methods_paragraph", "methods_section", "provenance_section"]
@@ -42,6 +43,7 @@ def methods_paragraph(index: Index) -> str:
     found = [lack for factor in compared_factors(index) if (lack := lacking_in(index, factor)) is not None]
     said += [lack.sentence for lack in found[:1]]  # methods first; of the other factors it is the same fact
     said += _agreement(index)
+    said += [validation_words(validation) for validation in material.validations]
     said.append(f"The analysis was made with paragone {__version__}.")
     return " ".join(said)
 
@@ -169,10 +171,9 @@ def provenance_section(index: Index) -> Section:
 
 def _records(index: Index) -> list[Mapping[str, Any]]:
     material = index.material
-    if material.provenance:
-        return list(material.provenance)
     tables = [*([material.human] if material.human else []), *material.level_scores, *material.machine]
-    return [{"table": scores.name, **scores.made} for scores in tables if scores.made]
+    known = [{"table": scores.name, **scores.made} for scores in tables if scores.made]
+    return [*(material.provenance or known), *map(validation_record, material.validations)]
 
 
 def _first(record: Mapping[str, Any], names: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from .pages import page_of
 from .people import participants_section
 from .referenced import references_sections
 from .scored import scores_section
+from .validated import validated_sections
 
 __all__ = ["report", "sections_of"]
 
@@ -74,6 +75,7 @@ def sections_of(index: Index) -> list[Section]:
         answer_section(index),
         scores_section(index),
         agreement_section(index),
+        *validated_sections(index),
         *references_sections(index),
         participants_section(index),
         graph_section(index),

@@ -59,6 +59,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _PLACES = {"d", "x", "y", "transform", "width", "height"}
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _FONT_RULE = re.compile(r"font: ((?:(?:bold|italic|\d{3}) )*)(\d+(?:\.\d+)?)px [^;\"]+")
+_FAMILY = re.compile(r"font-family: [^;\"]+;? ?")  # matplotlib 3.11 writes size, weight and family apart
 _HEX = re.compile(r"#[0-9a-f]{6}\b")
 _VARIABLE = {value: f"var(--{name})" for name, value in COLOURS.items()}
 
@@ -177,8 +178,8 @@ def _strip(root: ElementTree.Element) -> None:
         if own and own not in used:
             del element.attrib["id"]
         style = element.get("style")
-        if style and "font:" in style:
-            element.set("style", _FONT_RULE.sub(_sized, style))
+        if style and "font" in style:
+            element.set("style", _FAMILY.sub("", _FONT_RULE.sub(_sized, style)))
         for place in _PLACES.intersection(element.keys()):
             element.set(place, _NUMBER.sub(_shorter, element.attrib[place]))
 
