@@ -15,9 +15,10 @@ __all__ = ["Look", "dots", "level_dots"]
 _ROW = 24
 _LEVEL = 32  # a row of `level_dots`, which holds up to three points
 _KEY = 20  # a line of the key
+_KEY_LETTERS = 24  # of a word in a key of two columns; longer ones take a line each
 _LETTER = 6.6  # pixels a letter of 12 px takes on average in the widest common system font
-_LABEL = 24  # letters of a label that are shown; the whole label is the point's title
-_BOLD = 1.08  # bold letters are wider
+_LABEL = 24  # letters of a label that are shown, from both ends; the whole label is the point's title
+_BOLD = 1.15  # bold letters are wider
 
 
 class Look(NamedTuple):
@@ -62,9 +63,10 @@ def dots(
     right = 12.0 + (_LETTER * max(len(text) for text in [places, *beside]) if places else 0.0)
     above = 20 if places else 8
     told: dict[str, list[Spot]] = {}
-    with sheet(WIDTH, _ROW * frame.height + above + _below(shown)) as figure:
+    below = _below([looks[kind] for kind in shown])
+    with sheet(WIDTH, _ROW * frame.height + above + below) as figure:
         strong = {row for row, kind in enumerate(frame["kind"]) if looks[kind].strong}
-        axes = _rows(figure, frame["label"].to_list(), strong, row=_ROW, right=right, above=above, below=_below(shown))
+        axes = _rows(figure, frame["label"].to_list(), strong, row=_ROW, right=right, above=above, below=below)
         for number, kind in enumerate(shown):
             look, part = looks[kind], frame.with_row_index("row").filter(pl.col("kind") == kind)
             for row, low, high in part.select("row", "low", "high").drop_nulls().iter_rows():
@@ -75,7 +77,7 @@ def dots(
             told[f"spots-{number}"] = [spots[row] for row in known["row"]]
         if origin is not None:
             axes.axvline(origin, color=COLOURS["muted"], linewidth=1)
-        axes.set_xlabel(clean(axis))
+        _title(axes, axis)
         for row, text in enumerate(beside):
             _beside(axes, row, text, bold=row in strong)
         if places:
@@ -103,8 +105,9 @@ def level_dots(
     shift = {kind: 0.26 * (at - (len(shown) - 1) / 2) for at, kind in enumerate(shown)}
     numbered = frame.with_row_index("row")
     told: dict[str, list[Spot]] = {}
-    with sheet(WIDTH, _LEVEL * len(labels) + 8 + _below(shown)) as figure:
-        axes = _rows(figure, labels, set(), row=_LEVEL, right=16, above=8, below=_below(shown))
+    below = _below([looks[kind] for kind in shown])
+    with sheet(WIDTH, _LEVEL * len(labels) + 8 + below) as figure:
+        axes = _rows(figure, labels, set(), row=_LEVEL, right=16, above=8, below=below)
         for label in labels:
             values = frame.filter(pl.col("label") == label)["value"].drop_nulls()
             if values.len():
@@ -117,7 +120,7 @@ def level_dots(
             _points(axes, part["value"], rows, looks[kind], gid=f"spots-{number}")
             told[f"spots-{number}"] = [spots[row] for row in part["row"]]
         axes.axvline(0.0, color=COLOURS["muted"], linewidth=1)
-        axes.set_xlabel(clean(axis))
+        _title(axes, axis)
         _key(figure, [looks[kind] for kind in shown])
         return to_svg(figure, name=name, alt=alt, spots=told)
 
@@ -130,9 +133,14 @@ def _points(axes: Any, x: Any, y: Any, look: Look, **more: Any) -> None:
     axes.scatter(x, y, s=size, marker=look.marker, facecolors=face, edgecolors=edge, **style, **more)
 
 
-def _below(shown: Sequence[str]) -> int:
-    """Pixels below the axes: numbers, title, and the key with two kinds a line."""
-    return 48 + _KEY * ((len(shown) + 1) // 2) + 4
+def _columns(looks: Sequence[Look]) -> int:
+    """Kinds in a line of the key."""
+    return 2 if all(len(look.words) <= _KEY_LETTERS for look in looks) else 1
+
+
+def _below(looks: Sequence[Look]) -> int:
+    """Pixels below the axes: numbers, title, and the key."""
+    return 48 + _KEY * -(-len(looks) // _columns(looks)) + 4
 
 
 def _rows(
@@ -155,6 +163,12 @@ def _rows(
     return axes
 
 
+def _title(axes: Any, text: str) -> None:
+    """The words below the axis; what is wider than the axis grows to the left, under the labels."""
+    wide = _LETTER * len(text) > WIDTH * axes.get_position().width
+    axes.set_xlabel(clean(text), loc="right" if wide else "center")
+
+
 def _beside(axes: Any, row: float, text: str, *, color: str = COLOURS["ink"], bold: bool = False) -> None:
     """A text to the right of a row."""
     x = 1 + 6 / (WIDTH * axes.get_position().width)
@@ -163,18 +177,30 @@ def _beside(axes: Any, row: float, text: str, *, color: str = COLOURS["ink"], bo
 
 
 def _key(figure: Any, looks: Sequence[Look]) -> None:
-    """Shape and word of each kind along the lower edge, two in a line."""
+    """Shape and word of each kind along the lower edge."""
     height = figure.get_figheight() * 72
-    lines = (len(looks) + 1) // 2
+    columns = _columns(looks)
+    lines = -(-len(looks) // columns)
     axes = figure.add_axes((0, 0, 1, (_KEY * lines + 4) / height), frameon=False)
     axes.set(xlim=(0, WIDTH), ylim=(_KEY * lines + 4, 0), xticks=[], yticks=[])
     axes.grid(visible=False)
     for number, look in enumerate(looks):
-        x, y = 14 + 194 * (number % 2), _KEY * (number // 2) + _KEY / 2
+        x, y = 14 + 194 * (number % columns), _KEY * (number // columns) + _KEY / 2
         _points(axes, [x], [y], look, clip_on=False)
-        axes.text(x + 12, y, look.words, va="center", fontweight="bold" if look.strong else "normal", clip_on=False)
+        axes.text(
+            x + 12,
+            y,
+            _short(look.words, 2 * _KEY_LETTERS),
+            va="center",
+            fontweight="bold" if look.strong else "normal",
+            clip_on=False,
+        )
 
 
-def _short(label: object) -> str:
+def _short(label: object, most: int = _LABEL) -> str:
+    """The label, its middle left out where it is long: settings at the end of a name part it from its like."""
     text = clean(label)
-    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}\N{HORIZONTAL ELLIPSIS}{text[-end:]}"

@@ -50,7 +50,7 @@ def means_plate(validation: CrossValidation, criterion: str | None, index: Index
     name = index.name("validated", validation.factor, criterion)
     first = f", best first: {frame['label'][0]}" if frame.height else ""
     alt = f"Mean SRCC with {words} of {count(frame.height, 'predictor')}{first}"
-    axis = f"mean SRCC with {words}, higher is better"
+    axis = f"mean SRCC with {words}"
     drawing = dots(frame, name=name, alt=with_badges(alt, badges), axis=axis, looks=KINDS, spots=spots, origin=0.0)
     caption = f"Mean over {spread_words(frame['folds'])} folds with 95 % interval. Right of 0 agrees with people."
     lost = of_criterion(validation.table, criterion).filter(pl.col("kind") != "set").filter(pl.col("mean").is_null())
@@ -90,7 +90,7 @@ def levels_plate(validation: CrossValidation, leaders: Leaders, index: Index) ->
         ends = [(str(known["fold"][i]).removeprefix(f"{factor}="), known["value"][i]) for i in (0, -1)]
         told = f" Hardest for {lead}: {ends[0][0]} ({fixed(ends[0][1], 2)}); easiest: {ends[1][0]} ({fixed(ends[1][1], 2)})."
     alt = with_badges(f"SRCC with {words} on each held-out {factor} of {joined(list(kinds))}", badges)
-    axis = f"SRCC with {words}, higher is better"
+    axis = f"SRCC with {words}"
     drawing = level_dots(frame, name=name, alt=alt, axis=axis, looks=looks, spots=spots)
     cut = f" The {_MOST_LEVELS} hardest of {len(order)}." if len(order) > _MOST_LEVELS else ""
     sizes = folds["n"].drop_nulls()
