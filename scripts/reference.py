@@ -42,6 +42,9 @@ def reference() -> str:
         *_plain("Sources", "paragone.sources", "SOURCES", "gives"),
         *_plain("Stylisers", "paragone.make.stylise", "STYLISERS", "source"),
         *_plain("Backbones", "paragone.features", "BACKBONES", "source"),
+        *_features(),
+        *_plain("Learners", "paragone.evaluators", "LEARNERS", "source"),
+        *_plain("Networks that are tuned whole", "paragone.evaluators.tuned", "NETWORKS", "source"),
         *_plain("Manners", "paragone.make.stylise.manners", "MANNERS", "source"),
         *_tables(),
         *_settings(),
@@ -120,6 +123,16 @@ def _plain(title: str, module: str, catalog: str, column: str) -> Iterator[str]:
     yield ""
 
 
+def _features() -> Iterator[str]:
+    from paragone.features import FEATURES
+
+    yield "## Features\n"
+    yield "| name | what it is | reads | source |\n|---|---|---|---|"
+    for name, one in sorted(FEATURES.items()):
+        yield f"| `{name}` | {_cell(one.summary)} | {', '.join(one.inputs)} | {_cell(one.source)} |"
+    yield ""
+
+
 def _tables() -> Iterator[str]:
     from paragone.benchmark import ITEMS, REFERENCES
     from paragone.judgements import RATINGS, VOTES
@@ -147,6 +160,7 @@ def _settings() -> Iterator[str]:
         "paragone.screen.settings", "paragone.make.making", "paragone.make.adapters.method", "paragone.make.adapters.folder",
         "paragone.make.adapters.command", "paragone.make.adapters.called", "paragone.make.adapters.edits",
         "paragone.make.prompts.grammar", "paragone.make.prompts.generation", "paragone.make.packs.packing",
+        "paragone.evaluators.tuned.settings",
     )  # fmt: skip
     for module in rooms:
         importlib.import_module(module)

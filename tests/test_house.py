@@ -67,7 +67,7 @@ FENCES = {
     "numba": {"make"},
     "datasets": {"make"},
     "httpx": {"remote", "features"},
-    "huggingface_hub": {"features"},
+    "huggingface_hub": {"features", "make"},
     "timm": {"features", "evaluators"},
     "accelerate": {"evaluators"},
     "safetensors": {"evaluators"},
@@ -227,6 +227,8 @@ def test_every_verb_has_help_and_an_example(verb: str) -> None:
 
 def _catalogs() -> list[tuple[str, object]]:
     from paragone.estimate import ESTIMATORS
+    from paragone.evaluators import LEARNERS
+    from paragone.evaluators.tuned import NETWORKS
     from paragone.features import BACKBONES
     from paragone.make.stylise import STYLISERS
     from paragone.make.stylise.manners import MANNERS
@@ -234,7 +236,7 @@ def _catalogs() -> list[tuple[str, object]]:
     from paragone.sources import SOURCES
     from paragone.study.pages import PAGES
 
-    catalogs = (BACKBONES, ESTIMATORS, MANNERS, METRICS, PAGES, SOURCES, STYLISERS)
+    catalogs = (BACKBONES, ESTIMATORS, LEARNERS, MANNERS, METRICS, NETWORKS, PAGES, SOURCES, STYLISERS)
     return [(name, catalog) for catalog in catalogs for name in catalog.builtin]
 
 

@@ -152,7 +152,7 @@ def crossval(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Validate learned evaluators by leaving levels of a factor out: methods, contents, styles, generators.
+    """Validate learned evaluators by leaving out methods, contents, styles or any factor.
 
     Reads a benchmark with scores of people and pictures. A frozen network describes each picture once; learners are trained
     without each level in turn and judged on it by SRCC and KRCC, beside metrics (scores/), and floors that look at no
@@ -350,9 +350,9 @@ def rate(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Score a new method's results by a trained evaluator, and rank it among the known ones.
+    """Score a new method by a trained evaluator, and rank it among the known ones.
 
-    Reads a folder of results on the benchmark's references, and an evaluator. Writes scores of the pictures and of the
+    Reads a folder of the method's results on the benchmark's references, and an evaluator. Writes scores of the pictures and of the
     method with intervals, and a leaderboard page; warns of pictures that are out of the evaluator's range. Weights of
     another digest than the evaluator's are refused.
 

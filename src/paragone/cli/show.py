@@ -21,22 +21,38 @@ _KINDS = [
 @click.command()
 @click.argument("folder", type=_FOLDER, default=Path("demo"))
 @click.option("--force", is_flag=True, help="Replace a demo that is there, whatever else lies in its folder.")
+@click.option(
+    "--deep", is_flag=True, help="Also train an evaluator and rate a new method with it; needs [torch] and [learn]."
+)
+@click.option(
+    "--backbone", default="vgg16", show_default=True, help="With --deep: frozen network that reads the pictures."
+)
 @seed_option
 @json_option
 @quiet_option
-def demo(folder: Path, force: bool, seed: int, as_json: bool, quiet: bool) -> None:
+def demo(folder: Path, force: bool, deep: bool, backbone: str, seed: int, as_json: bool, quiet: bool) -> None:
     """Run a whole small loop on shipped pictures, with simulated participants.
 
     Stylises the pictures that come with the package, plans a study, lets simulated participants answer it, screens, scores,
     measures, compares, and ends by naming FOLDER/report.html. Every number that rests on the answers is labelled simulated.
     A demo that is there is replaced if nothing else lies in its folder.
 
+    With --deep a learned evaluator is validated on it by leaving out methods, contents and styles, trained, and asked
+    about a method that nobody was shown; FOLDER/evaluators/rated holds that one's leaderboard.
+
     Example: paragone demo demo
     """
     from ..loop.showcase import demo as run_demo
 
     silent = quiet or as_json
-    page = run_demo(folder, seed=seed, force=force, quiet=silent, say=lambda line: say(line, quiet=silent))
+    page = run_demo(
+        folder,
+        seed=seed,
+        force=force,
+        deep=backbone if deep else "",
+        quiet=silent,
+        say=lambda line: say(line, quiet=silent),
+    )
     if as_json:
         emit({"report": page, "simulated": True})
     else:

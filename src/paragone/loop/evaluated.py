@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -78,7 +79,7 @@ def crossval_folder(
     benchmark = Benchmark.read(folder)
     table = factors_of(benchmark)
     _known(factors, table)
-    human, _ = people_of(folder, people)
+    human, path = people_of(folder, people)
     entrants = entrants_of(learners)
     if without:
         entrants += entrants_of(learners, without=without)
@@ -88,7 +89,7 @@ def crossval_folder(
     tell(f"features: {len(features.items)} items, {features.values.shape[1]} columns, {read.label}")
     made = {}
     for factor in factors:
-        made[factor] = crossval(
+        found = crossval(
             features,
             human,
             leave_one_out(_levels(table, factor), factor),
@@ -100,6 +101,8 @@ def crossval_folder(
             seed=seed,
             quiet=quiet,
         )
+        settings = {"learners": list(learners), "targets": targets, "seed": seed, "replicates": replicates}
+        made[factor] = replace(found, notes={**found.notes, **made_by("crossval", inputs=[path], settings=settings)})
         made[factor].write(output or folder / "crossval")
         tell(f"leave one {factor} out: {len(made[factor].per_fold['fold'].unique())} folds")
     return made

@@ -103,8 +103,9 @@ def rate_folder(
         scores.write(folder / "scores.csv"),
         write_table(board, folder / "leaderboard.csv"),
     ]
+    lines += _without_score(scores)
+    files += _page(judge, board, scores, new, known, level, lines, folder)  # it has words of its own for the rest
     lines += _warnings(judge, scores)
-    files += _page(judge, board, scores, new, known, level, lines, folder)
     return Rated(scores, board, lines, files)
 
 
@@ -212,6 +213,14 @@ def _benchmark_of(judge: Evaluator, evaluator: Path, named: Path | None) -> Benc
     )
 
 
+def _without_score(scores: Scores) -> list[str]:
+    reasons = scores.made.get("reasons", {})
+    if not reasons:
+        return []
+    item, why = next(iter(reasons.items()))
+    return [f"{counted(len(reasons), 'picture has', 'pictures have')} no score: '{item}' ({why})"]
+
+
 def _warnings(judge: Evaluator, scores: Scores) -> list[str]:
     lines = []
     far = scores.made.get("far", [])
@@ -221,10 +230,6 @@ def _warnings(judge: Evaluator, scores: Scores) -> list[str]:
             f"{len(far)} of {n} pictures lie further from what the evaluator learned than {judge.factor or 'item'}s lie "
             f"from each other, for example '{far[0]}'; what it says about them is a guess"
         )
-    reasons = scores.made.get("reasons", {})
-    if reasons:
-        item, why = next(iter(reasons.items()))
-        lines.append(f"{counted(len(reasons), 'picture has', 'pictures have')} no score: '{item}' ({why})")
     if judge.simulated:
         lines.append("the evaluator learned from simulated participants; its scores are no people's")
     return lines
@@ -237,14 +242,18 @@ def _page(
     new: Benchmark,
     known: Benchmark | None,
     level: str,
-    lines: Sequence[str],
+    notes: Sequence[str],
     folder: Path,
 ) -> list[Path]:
     try:
         from ..report.leader_facts import leader_facts, shown_results
         from ..report.leaderboard import leaderboard_page
+
+        facts = leader_facts(judge, known.name if known else "", rated=scores, new=new)
+        shown = shown_results(new, scores)
+        page = leaderboard_page(
+            facts, board, folder / "leaderboard.html", level=level, notes=list(notes), pictures=shown
+        )
     except MissingExtra:
         return []
-    facts = leader_facts(judge, known.name if known else "", rated=scores, new=new)
-    shown = shown_results(new, scores)
-    return [leaderboard_page(facts, board, folder / "leaderboard.html", level=level, notes=list(lines), pictures=shown)]
+    return [page]

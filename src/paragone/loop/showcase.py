@@ -55,6 +55,7 @@ def demo(
     *,
     seed: int = 0,
     force: bool = False,
+    deep: str = "",
     jobs: int = -1,
     quiet: bool = True,
     say: Callable[[str], None] | None = None,
@@ -69,6 +70,7 @@ def demo(
         folder: where everything goes.
         seed: of the stylisers, the plan, the participants and the bootstrap.
         force: replace a demo that is there, whatever else lies in it.
+        deep: backbone with which an evaluator is then trained, validated and asked about a new method; empty: none is.
         jobs: worker processes, -1 for one per core; the numbers do not depend on it.
         quiet: show no progress bars.
         say: takes one line per step.
@@ -81,8 +83,19 @@ def demo(
     demo_marker.clear(place, force=force)
     demo_marker.begin(place)
     page = None
+    tell = say or (lambda _: None)
+    if deep:
+        from .described import Network
+
+        Network(backbone=deep).load()  # what is missing is told before anything is made
     try:
-        page = _made(place, seed=seed, jobs=jobs, quiet=quiet, tell=say or (lambda _: None))
+        page = _made(place, seed=seed, jobs=jobs, quiet=quiet, tell=tell)
+        if deep:
+            from .deep import deepened
+
+            more = deepened(place, Network(backbone=deep), seed=seed, quiet=quiet, say=tell)
+            tell(f"evaluator: {more.evaluator}; a new method among the known ones: {more.leaderboard}")
+            page = more.report
     finally:
         demo_marker.record(place, finished=page is not None)
     return page
