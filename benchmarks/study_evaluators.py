@@ -30,9 +30,13 @@ from scipy.ndimage import convolve1d, gaussian_filter, uniform_filter
 from scipy.stats import rankdata
 
 from paragone.benchmark import BROKEN, Benchmark
+from paragone.errors import NotFound
 from paragone.images import lab, read_image, resize
+from paragone.loop.described import Network
+from paragone.loop.evaluated import crossval_folder
 from paragone.parallel import track
 from paragone.scores import Scores
+from paragone.tables import write_table
 
 SPREAD = {"content": 3.10, "style": 2.16, "overall": 2.16}  # logits within a group of one content and style
 METHOD_TASTE, ITEM_TASTE = 0.3, 0.4  # standard deviations, beside 1 for what the pictures show
@@ -145,7 +149,6 @@ def people(folder: Path, seed: int) -> None:
     from paragone.loop.main_job import run
     from paragone.loop.study import collect_folder, make_plan
     from paragone.observers import Observers, simulate
-    from paragone.tables import write_table
 
     benchmark = Benchmark.read(folder)
     truth = latent(benchmark, seed=seed)
@@ -159,13 +162,63 @@ def people(folder: Path, seed: int) -> None:
     run(folder, quiet=False, say=print)
 
 
+BACKBONES = {
+    "vgg16": Network(backbone="vgg16"),
+    "alexnet": Network(backbone="alexnet"),
+    "efficientnet-lite0": Network(backbone="efficientnet-lite0"),
+    "vgg16 (random weights)": Network(backbone="vgg16", random=0),
+    "vgg11": Network(backbone="vgg11"),
+    "vgg19": Network(backbone="vgg19"),
+    "mobilenetv3": Network(backbone="mobilenetv3"),
+    "resnet18": Network(backbone="resnet18"),
+    "resnet50": Network(backbone="resnet50"),
+    "vit-b-16": Network(backbone="vit-b-16"),
+    "dinov2-s": Network(backbone="dinov2-s"),
+}
+LEARNERS = ("astra-score:components=256", "astra-compared:components=256", "astra-scalars", "ridge", "ridge-all", "svr")
+
+
+def ablation(folder: Path, seed: int, names: list[str]) -> None:
+    """Write crossval tables of every backbone whose weights are here, and one table of all of them."""
+    rows = []
+    for name in names or list(BACKBONES):
+        try:
+            found = crossval_folder(
+                folder,
+                ["method", "content", "style"],
+                BACKBONES[name],
+                learners=LEARNERS,
+                output=folder / "ablation" / name.replace(" ", "-"),
+                seed=seed,
+                quiet=False,
+                say=print,
+            )
+        except NotFound as error:
+            print(f"left out: {error.message[:120]}")
+            continue
+        for factor, one in found.items():
+            kept = one.table.filter(pl.col("statistic").is_in(["srcc", "krcc"]))
+            rows.append(kept.with_columns(backbone=pl.lit(name), held_out=pl.lit(factor)))
+    table = pl.concat(rows)
+    write_table(table, folder / "ablation.csv")
+    learned = table.filter((pl.col("kind") == "learner") & (pl.col("statistic") == "srcc"))
+    text = pl.format("{} ± {}", pl.col("mean").round(3), pl.col("sd").round(3))
+    shown = learned.with_columns(text=text, column=pl.format("{} {}", "held_out", "criterion"))
+    with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=200, fmt_str_lengths=40):
+        print(shown.pivot("column", index=["backbone", "predictor"], values="text"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("what", choices=["people", "ablation"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--backbone", action="append", default=[], help="of the ablation; default: all that are here")
     asked = parser.parse_args()
-    people(asked.folder, asked.seed)
+    if asked.what == "people":
+        people(asked.folder, asked.seed)
+    else:
+        ablation(asked.folder, asked.seed, asked.backbone)
 
 
 if __name__ == "__main__":

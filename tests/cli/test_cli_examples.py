@@ -55,7 +55,10 @@ ELSEWHERE = {
     "select",
     "generate",
     "attributes",
-}  # see test_cli_show, test_study_verbs
+    "crossval",
+    "train",
+    "rate",
+}  # see test_cli_show, test_study_verbs, test_learn_verbs
 
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in ELSEWHERE])

@@ -352,9 +352,9 @@ def rate(
 ) -> None:
     """Score a new method by a trained evaluator, and rank it among the known ones.
 
-    Reads a folder of the method's results on the benchmark's references, and an evaluator. Writes scores of the pictures and of the
-    method with intervals, and a leaderboard page; warns of pictures that are out of the evaluator's range. Weights of
-    another digest than the evaluator's are refused.
+    Reads a folder of the method's results on the benchmark's references, and an evaluator. Writes scores of the pictures
+    and of the method with intervals, and a leaderboard page; warns of pictures that are out of the evaluator's range.
+    Weights of another digest than the evaluator's are refused.
 
     Example: paragone rate new-method/ --evaluator my-benchmark/evaluators/astra-score
     """

@@ -11,6 +11,8 @@ LEARNERS = Catalog(
     "paragone.learners",
     "learner",
     {
+        "astra-compared": "paragone.evaluators.heads:ASTRA_COMPARED",
+        "astra-scalars": "paragone.evaluators.heads:ASTRA_SCALARS",
         "astra-score": "paragone.evaluators.heads:ASTRA_SCORE",
         "ridge": "paragone.evaluators.ridge:RIDGE",
         "ridge-all": "paragone.evaluators.ridge:RIDGE_ALL",

@@ -89,10 +89,7 @@ def _graph(evaluator: Evaluator, backbone: Frozen) -> torch.nn.Module:
     from ..features.featuresets import FEATURES, from_maps
 
     features = FEATURES[evaluator.read.features]
-    heads = [
-        (torch.from_numpy(np.array(head.columns)), _tensors(head.fitted))
-        for head in evaluator.heads.values()
-    ]
+    heads = [(torch.from_numpy(np.array(head.columns)), _tensors(head.fitted)) for head in evaluator.heads.values()]
 
     class Graph(torch.nn.Module):
         def forward(self, *pictures: torch.Tensor) -> tuple[torch.Tensor, ...]:

@@ -18,7 +18,7 @@ from .task import Fitted, Learner, Predicted, Task
 from .threads import on_threads
 from .training import HeadSettings, Layers, Trained, output, train
 
-__all__ = ["ASTRA_SCORE", "Heads", "fit_heads", "restore_heads"]
+__all__ = ["ASTRA_COMPARED", "ASTRA_SCALARS", "ASTRA_SCORE", "Heads", "fit_heads", "restore_heads"]
 
 _AT_ONCE = 4096  # items that are scaled together: 120 MB in float64 at 3,614 columns
 _STORED = ("first", "first_bias", "second", "second_bias", "centre", "factor", "unit")
@@ -193,6 +193,26 @@ def _ensemble(
     return Heads(notes=notes, layers=layers, scaler=inputs.scaler, basis=inputs.basis, unit=unit)
 
 
+ASTRA_COMPARED = Learner(
+    name="astra-compared",
+    label="ASTRA-Score on comparisons",
+    summary="the same heads on the columns that compare two pictures: they cannot tell which content or style it is",
+    source="ours; heads of ASTRA (arXiv 2610.10003)",
+    columns="compared",
+    fit=fit_heads,
+    restore=restore_heads,
+    extra="torch",
+)
+ASTRA_SCALARS = Learner(
+    name="astra-scalars",
+    label="ASTRA-Score on scalars",
+    summary="the same heads on the scalars that compare pictures",
+    source="ours; heads of ASTRA (arXiv 2610.10003)",
+    columns="scalar",
+    fit=fit_heads,
+    restore=restore_heads,
+    extra="torch",
+)
 ASTRA_SCORE = Learner(
     name="astra-score",
     label="ASTRA-Score",

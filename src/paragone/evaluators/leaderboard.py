@@ -72,7 +72,9 @@ def leaderboard(evaluator: Evaluator, rated: Scores, *, level: str, items: pl.Da
             half = _half(own)
         mean = float(own["score"].mean())  # type: ignore[arg-type]
         beyond = float(np.mean([item in far for item in own["item"]]))
-        table: list[tuple[Any, ...]] = [(criterion, level, "evaluator", mean, mean - half, mean + half, own.height, beyond)]
+        table: list[tuple[Any, ...]] = [
+            (criterion, level, "evaluator", mean, mean - half, mean + half, own.height, beyond)
+        ]
         if evaluator.factor:
             theirs = known.filter(pl.col("criterion").eq_missing(criterion) & pl.col(evaluator.factor).is_not_null())
             for (name,), part in theirs.group_by(evaluator.factor, maintain_order=True):

@@ -11,37 +11,51 @@ from ..errors import TooFew
 
 __all__ = ["Reach", "reach_of"]
 
-_MOST = 32  # our choice: components in which distances are taken
-_SHARE = 0.99  # of the training items that lie within the limit, seen from the other levels
+Floats = NDArray[np.float64]
+
+_MOST = 32  # our choice: components in which items are compared one by one
+_ITEMS = 4  # our choice: items a component, so that something is left beside them
+_SHARE = 0.99  # of the training items that lie within the limit, each seen from the other levels
+_ROUNDS = 12  # most times that levels are left out to learn the limit; more levels go in groups
+_REST = 1e-6  # of the columns' variance: less is rounding, and does not count as what items usually have beside
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
     """Training items in their leading principal components, and the distance beyond which an item is far from them."""
 
-    mean: NDArray[np.float64]
+    mean: Floats
     """(d,) of the training items."""
-    axes: NDArray[np.float64]
-    """(d, k): raw features, centred, times this are components of unit variance."""
-    points: NDArray[np.float64]
-    """(n, k) training items."""
+    scale: Floats
+    """(d,) their standard deviations; inf where a column is constant, and says nothing."""
+    axes: Floats
+    """(d, k) orthonormal principal components of standardised columns."""
+    points: Floats
+    """(n, k) training items, each component at unit variance, over the root of 2 k."""
+    spread: Floats
+    """(k,) what components are divided by to lie like `points`."""
+    rest: float
+    """Mean squared length of what the training items have beside the components, > 0."""
     limit: float
-    """Distance to the nearest training item of another level within which 99 % of the training items lie."""
+    """Distance within which 99 % of the training items lie, where their own level is unknown."""
 
-    def distance(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
-        """(m,) distance of raw features, (m, d), to the nearest training item, in standard deviations of a component
-        over the root of their number: about 1 apart is typical of two training items."""
-        return _nearest(self._components(values), self.points)
+    def distance(self, values: NDArray[np.float32]) -> Floats:
+        """(m,) how unlike all training items raw features, (m, d), are.
 
-    def _components(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
-        return np.asarray((values.astype(np.float64) - self.mean) @ self.axes)
+        The root of the sum of two squares: to the nearest training item in the components, where two random training
+        items are 1 apart in the mean; and what lies beside the components, in units of what training items have there.
+        """
+        z = (values.astype(np.float64) - self.mean) / self.scale
+        inside = z @ self.axes
+        beside = np.maximum((z**2).sum(axis=1) - (inside**2).sum(axis=1), 0.0)
+        return np.asarray(np.sqrt(_nearest(inside / self.spread, self.points) + beside / self.rest))
 
 
 def reach_of(values: NDArray[np.float32], levels: NDArray[np.int64]) -> Reach:
     """Learn where training items lie.
 
-    The limit is learned as an unseen level is met: each item is compared with the items of all other levels, since a new
-    method's results are no nearer to the known ones than a known method's are to those of the others.
+    The limit is learned as an unseen level is met: levels are left out in turn, and their items are seen from the others,
+    since a new method's results are no nearer to the known ones than a known method's are to those of the others.
 
     Args:
         values: (n, d) raw features of the training items.
@@ -53,20 +67,34 @@ def reach_of(values: NDArray[np.float32], levels: NDArray[np.int64]) -> Reach:
     n = len(values)
     if n < 3:
         raise TooFew(f"{n} items have features; 3 or more are needed", where="features")
+    own = np.unique(levels, return_inverse=True)[1] if len(np.unique(levels)) > 1 else np.arange(n)
+    rounds = own % _ROUNDS if own.max() >= _ROUNDS else own
+    seen = np.empty(n)
+    for out in np.unique(rounds):
+        away = rounds == out
+        seen[away] = _reach(values[~away], limit=0.0).distance(values[away])
+    return _reach(values, limit=float(np.quantile(seen, _SHARE)))
+
+
+def _reach(values: NDArray[np.float32], *, limit: float) -> Reach:
     x = values.astype(np.float64)
+    n = len(x)
     mean, scale = x.mean(axis=0), x.std(axis=0)
-    safe = np.where(scale > 0, scale, np.inf)
-    standard = (x - mean) / safe
-    _, s, vt = np.linalg.svd(standard, full_matrices=False)
-    k = max(1, min(_MOST, n - 1, int((s > s[0] * 1e-6).sum())))
-    axes = (vt[:k].T * (np.sqrt(n) / s[:k])) / safe[:, None] / np.sqrt(2.0 * k)
-    points = (x - mean) @ axes
-    alone = len(np.unique(levels)) < 2
-    own = np.arange(n) if alone else levels
-    nearest = np.array([_nearest(points[[i]], points[own != own[i]])[0] for i in range(n)])
-    return Reach(mean=mean, axes=axes, points=points, limit=float(np.quantile(nearest, _SHARE)))
+    scale = np.where(scale > 0, scale, np.inf)
+    z = (x - mean) / scale
+    square, vectors = np.linalg.eigh(z @ z.T if n < z.shape[1] else z.T @ z)  # the smaller one: the rest is 0
+    order = np.argsort(square)[::-1]
+    k = max(1, min(_MOST, n // _ITEMS, int((square > square.max() * 1e-12).sum())))
+    square, vectors = square[order[:k]], vectors[:, order[:k]]
+    axes = vectors if n >= z.shape[1] else z.T @ vectors / np.sqrt(square)
+    inside = z @ axes
+    spread = np.sqrt(square / n * 2.0 * k)
+    beside = (z**2).sum(axis=1) - (inside**2).sum(axis=1)
+    rest = max(float(beside.mean()), _REST * max(int(np.isfinite(scale).sum()), 1))
+    return Reach(mean=mean, scale=scale, axes=axes, points=inside / spread, spread=spread, rest=rest, limit=limit)
 
 
-def _nearest(points: NDArray[np.float64], among: NDArray[np.float64]) -> NDArray[np.float64]:
+def _nearest(points: Floats, among: Floats) -> Floats:
+    """(m,) squared distance to the nearest of some points."""
     squared = (points**2).sum(axis=1)[:, None] + (among**2).sum(axis=1) - 2.0 * points @ among.T
-    return np.asarray(np.sqrt(np.maximum(squared.min(axis=1), 0.0)))
+    return np.asarray(np.maximum(squared.min(axis=1), 0.0))

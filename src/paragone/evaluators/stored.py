@@ -26,6 +26,7 @@ EVALUATOR_FILE = "evaluator.toml"
 """The file by which a folder is known as an evaluator."""
 
 _WEIGHTS, _PEOPLE, _CARD = "weights.safetensors", "people.csv", "README.md"
+_REACH = ("mean", "scale", "axes", "points", "spread")
 _NUMBERS = ("score", "low", "high")
 
 
@@ -57,11 +58,7 @@ def save_evaluator(evaluator: Evaluator, folder: str | Path, *, validation: str 
             f"'{folder}' holds something else than an evaluator; name another folder", where=str(folder)
         )
     folder.mkdir(parents=True, exist_ok=True)
-    arrays: dict[str, NDArray[Any]] = {
-        "reach.mean": evaluator.reach.mean,
-        "reach.axes": evaluator.reach.axes,
-        "reach.points": evaluator.reach.points,
-    }
+    arrays: dict[str, NDArray[Any]] = {f"reach.{name}": getattr(evaluator.reach, name) for name in _REACH}
     heads = []
     for number, (criterion, head) in enumerate(evaluator.heads.items()):
         arrays[f"head.{number}.columns"] = head.columns
@@ -90,7 +87,7 @@ def save_evaluator(evaluator: Evaluator, folder: str | Path, *, validation: str 
         "simulated": evaluator.simulated,
         "heads": heads,
         "read": {key: value for key, value in vars(evaluator.read).items() if value is not None},
-        "reach": {"limit": evaluator.reach.limit},
+        "reach": {"limit": evaluator.reach.limit, "rest": evaluator.reach.rest},
         "made": dict(evaluator.made),
         "files": {name: digest(folder / name) for name in (_WEIGHTS, _PEOPLE)},
     }
@@ -128,9 +125,8 @@ def load_evaluator(folder: str | Path) -> Evaluator:
             heads=heads,
             read=Read(**said["read"]),
             reach=Reach(
-                mean=arrays["reach.mean"],
-                axes=arrays["reach.axes"],
-                points=arrays["reach.points"],
+                **{name: arrays[f"reach.{name}"] for name in _REACH},
+                rest=float(said["reach"]["rest"]),
                 limit=float(said["reach"]["limit"]),
             ),
             people=_people(read_table(folder / _PEOPLE)),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..features.described import Columns
 
 __all__ = ["Fitted", "Learner", "Predicted", "Task"]
 
@@ -64,7 +66,7 @@ class Learner:
     summary: str
     source: str
     """Paper and section."""
-    columns: Literal["all", "scalar"]
+    columns: Columns
     """Which columns of the features it is given."""
     fit: Callable[..., list[Fitted]]
     """`fit(tasks: Sequence[Task], *, seed: int, quiet: bool = True, **options)`: one model a task, in order; all tasks are

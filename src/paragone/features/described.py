@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadInput
 
-__all__ = ["Block", "Features"]
+__all__ = ["Block", "Columns", "Features"]
+
+Columns: TypeAlias = Literal["all", "compared", "scalar"]
+"""Which columns of the features: all, those of blocks that read two pictures or more, or the scalars."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +66,11 @@ class Features:
             bad = self.items[int(np.flatnonzero(~np.isfinite(self.values).all(axis=1))[0])]
             raise BadInput(f"features of item '{bad}' hold values that are no numbers", where=bad)
 
-    def columns(self, *, kind: Literal["all", "scalar"] = "all", without: Collection[str] = ()) -> NDArray[np.int64]:
+    def columns(self, *, kind: Columns = "all", without: Collection[str] = ()) -> NDArray[np.int64]:
         """Numbers of some columns, ascending.
 
         Args:
-            kind: all of them, or only scalars.
+            kind: all of them; only scalars; or only those that compare two pictures, vectors and scalars.
             without: pictures that must not have been read, for example ('style',): the head of an ablation.
 
         Raises:
@@ -76,7 +79,8 @@ class Features:
         kept = [
             np.arange(block.start, block.stop)
             for block in self.blocks
-            if (kind == "all" or block.kind == kind) and not set(block.reads) & set(without)
+            if (kind == "all" or block.kind == kind or (kind == "compared" and len(block.reads) > 1))
+            and not set(block.reads) & set(without)
         ]
         if not kept:
             left_out = f" without {', '.join(sorted(without))}" if without else ""
