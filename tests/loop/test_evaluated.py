@@ -60,7 +60,9 @@ def test_a_network_sees_a_folder_once(world: Path) -> None:
 
 def test_factors_are_those_that_say_what_is_shown(world: Path) -> None:
     benchmark = Benchmark.read(world)
-    more = benchmark.items.with_columns(pl.col("item").alias("number"), pl.lit("one").alias("room"))
+    more = benchmark.items.with_columns(
+        pl.col("item").alias("number"), pl.lit("one").alias("room"), ("No. " + pl.col("content")).alias("no")
+    )
     table = factors_of(Benchmark(more, benchmark.references))
     assert table.columns == ["item", "method", "content", "style"]
 

@@ -149,7 +149,8 @@ def people_of(folder: Path, people: Path | None) -> tuple[Scores, Path]:
 
 
 def factors_of(benchmark: Benchmark) -> pl.DataFrame:
-    """Column item and the factors that say what is shown: no broken versions, no constant, nothing that names each item."""
+    """Column item and the factors that say what is shown: no broken versions, no constant, nothing that names each item, and
+    of several names of the same parts (a prompt and its number) the first."""
     items = benchmark.items
     if BROKEN in benchmark.factors:
         items = items.filter(pl.col(BROKEN).is_null())
@@ -158,7 +159,11 @@ def factors_of(benchmark: Benchmark) -> pl.DataFrame:
         for name in benchmark.factors
         if name != BROKEN and 2 <= items[name].drop_nulls().n_unique() < items[name].drop_nulls().len()
     ]
-    return items.select("item", *named)
+    parts: dict[tuple[int | None, ...], str] = {}
+    for name in named:
+        order = items[name].unique(maintain_order=True).to_list()
+        parts.setdefault(tuple(order.index(level) for level in items[name]), name)
+    return items.select("item", *parts.values())
 
 
 def blindness(pieces: Sequence[str]) -> dict[str | None, tuple[str, ...]]:
