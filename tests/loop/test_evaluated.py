@@ -150,6 +150,76 @@ def test_other_weights_are_refused(world: Path) -> None:
         judge.predict(other)
 
 
+def test_an_edited_evaluator_is_refused(world: Path, tmp_path: Path) -> None:
+    place = tmp_path / "copy"
+    shutil.copytree(world / "evaluators" / "judge", place)
+    text = (place / "evaluator.toml").read_text()
+    for before, after, line in (
+        ('factor = "method"', 'factor = "nope"', "factor 'nope' is no column"),
+        ('better = "higher"', 'better = "sideways"', "better 'sideways' is not one of"),
+        ('features = "triplet-v1"', 'features = "zz"', "features 'zz' are not known here"),
+        ("side = 64", 'side = "64"', "side and seed must be whole numbers"),
+        ("limit = ", "limit = nan # ", "reach must be finite"),
+        ('criterion = "content"', 'criterion = "colour"', "no item has a score of people on 'colour'"),
+    ):
+        assert before in text
+        (place / "evaluator.toml").write_text(text.replace(before, after))
+        with pytest.raises(BadInput, match=line):
+            load_evaluator(place)
+
+
+def test_what_an_interrupted_save_left_is_no_hindrance(world: Path, tmp_path: Path) -> None:
+    place = tmp_path / "left"
+    place.mkdir()
+    (place / "weights-0123456789ab.safetensors").write_bytes(b"half")
+    (place / ".people-01.csv.abc.part").write_bytes(b"half")
+    save_evaluator(load_evaluator(world / "evaluators" / "judge"), place)
+    assert load_evaluator(place).sha256 == load_evaluator(world / "evaluators" / "judge").sha256
+    assert not list(place.glob("weights-0123456789ab*"))
+
+
+def test_what_it_learned_from_is_no_test_of_it(world: Path, tmp_path: Path) -> None:
+    bench = tmp_path / "bench"
+    shutil.copytree(world, bench)
+    for made in measured([str(bench / "evaluators" / "judge")], Benchmark.read(bench)):
+        made.write(bench / "scores" / f"{made.name}.csv")
+    found = crossval_folder(bench, ["method"], NETWORK, learners=["ridge"], replicates=0)
+    assert not [name for name in found["method"].table["predictor"].unique() if name.startswith("judge")]
+
+
+def test_factors_called_like_columns_of_scores_are_refused(world: Path) -> None:
+    benchmark = Benchmark.read(world)
+    more = benchmark.items.with_columns(pl.col("content").alias("score"))
+    with pytest.raises(BadInput, match="is called 'score', as a column of scores is"):
+        factors_of(Benchmark(more, benchmark.references))
+
+
+def test_an_unseen_content_is_not_ranked_among_contents(world: Path, tmp_path: Path) -> None:
+    train_folder(world, NETWORK, learner="ridge", factor="content", name="of-contents", output=tmp_path / "judge")
+    new = write_results(tmp_path / "fresh", 0.8)
+    found = rate_folder(new, tmp_path / "judge", benchmark=world, output=tmp_path / "out")
+    assert set(found.board["by"]) == {"evaluator"}
+
+
+def test_files_of_others_are_not_replaced(world: Path, tmp_path: Path) -> None:
+    new = write_results(tmp_path / "fresh", 0.8)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "scores.csv").write_text("item,score\nmine,1\n")
+    with pytest.raises(WouldOverwrite, match="was not made by rate"):
+        rate_folder(new, world / "evaluators" / "judge", output=tmp_path / "out")
+    with pytest.raises(WouldOverwrite, match="scores of the benchmark's own items"):
+        rate_folder(new, world / "evaluators" / "judge", output=world / "scores")
+
+
+def test_missing_references_are_told(world: Path, tmp_path: Path) -> None:
+    bench = tmp_path / "bench"
+    shutil.copytree(world, bench)
+    (bench / "content" / "face.png").unlink()
+    lines: list[str] = []
+    crossval_folder(bench, ["method"], NETWORK, learners=["ridge"], replicates=0, say=lines.append)
+    assert any("12 items have no features and are left out" in line for line in lines)
+
+
 def test_an_evaluator_is_a_metric(world: Path) -> None:
     judge = load_evaluator(world / "evaluators" / "judge")
     features, _ = described(Benchmark.read(world), NETWORK)
@@ -162,11 +232,15 @@ def test_an_evaluator_is_a_metric(world: Path) -> None:
 def test_damaged_and_missing_files_are_refused(world: Path, tmp_path: Path) -> None:
     place = tmp_path / "copy"
     shutil.copytree(world / "evaluators" / "judge", place)
-    (place / "people.csv").write_text("item,criterion,score,low,high\n")
+    (people,) = place.glob("people-*.csv")
+    people.write_text("item,criterion,score,low,high\n")
     with pytest.raises(BadInput, match=r"is not the file that evaluator\.toml names"):
         load_evaluator(place)
-    (place / "weights.safetensors").unlink()
+    next(place.glob("weights-*.safetensors")).unlink()
     with pytest.raises(NotFound, match="no file of the evaluator"):
+        load_evaluator(place)
+    (place / "evaluator.toml").write_text("format = 9\n")
+    with pytest.raises(BadInput, match="format 9 is not known here"):
         load_evaluator(place)
     (place / "evaluator.toml").write_text("format = 1\n")
     with pytest.raises(BadInput, match="is not what paragone train writes"):
@@ -190,5 +264,13 @@ def test_bad_questions_are_refused(world: Path, tmp_path: Path) -> None:
         train_folder(world, NETWORK, people=tmp_path / "none.csv")
     with pytest.raises(BadConfig, match="knows a method 'half' already"):
         rate_folder(world / "results" / "half", world / "evaluators" / "judge")
+    with pytest.raises(UnknownName, match="no reference of --blind 'zz'"):
+        train_folder(world, NETWORK, without={"content": ("zz",)})
+    with pytest.raises(UnknownName, match="no criterion of --blind 'zz'"):
+        train_folder(world, NETWORK, without={"zz": ("style",)})
+    with pytest.raises(BadConfig, match="'seed' is no option of a learner"):
+        train_folder(world, NETWORK, learner="ridge:seed=3")
+    with pytest.raises(BadConfig, match="cannot be the name of a folder"):
+        train_folder(world, NETWORK, learner="ridge", name="../outside")
     with pytest.raises(BadConfig, match="does not say how it was estimated"):
         crossval_folder(world, ["method"], NETWORK, targets="refit")

@@ -258,7 +258,7 @@ def train(
 ) -> None:
     """Train an evaluator: a machine that says what people said, kept in a folder.
 
-    Reads a benchmark with scores of people and pictures; writes evaluator.toml, weights.safetensors, people.csv and a card
+    Reads a benchmark with scores of people and pictures; writes evaluator.toml, the weights, people's scores and a card
     that says what it learned from and how wrong it was about levels that it had not seen.
 
     Example: paragone train my-benchmark --backbone vgg16
@@ -331,7 +331,9 @@ def train(
 @click.option("--download", is_flag=True, help="Fetch weights from the Hugging Face hub if none are here.")
 @click.option("--device", default="cpu", show_default=True, help="Where the network computes: cpu, cuda, cuda:1, mps.")
 @click.option("--batch", type=click.IntRange(1), default=8, show_default=True, help="Pictures in one go; less memory.")
-@click.option("-o", "--output", type=_PATH, help="Folder of scores and page; default: rated/NAME beside the evaluator.")
+@click.option(
+    "-o", "--output", type=_PATH, help="Folder of scores and page; default: rated-by-EVALUATOR/NAME beside it."
+)
 @jobs_option
 @json_option
 @quiet_option

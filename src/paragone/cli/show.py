@@ -38,7 +38,7 @@ def demo(folder: Path, force: bool, deep: bool, backbone: str, seed: int, as_jso
     A demo that is there is replaced if nothing else lies in its folder.
 
     With --deep a learned evaluator is validated on it by leaving out methods, contents and styles, trained, and asked
-    about a method that nobody was shown; FOLDER/evaluators/rated holds that one's leaderboard.
+    about a method that nobody was shown; the leaderboard lies in FOLDER/evaluators.
 
     Example: paragone demo demo
     """

@@ -123,4 +123,11 @@ def settings_of(kind: type[Settings], learner: str, options: Mapping[str, Any]) 
         if option not in known:
             nearest = UnknownName.among(option, known, f"option of '{learner}'")
             raise BadConfig(nearest.message, where=option)
-    return kind(**options)
+    grids = {field.name for field in dataclasses.fields(kind) if isinstance(field.default, tuple)}  # type: ignore[arg-type]
+    given = {option: value if option not in grids else _grid(value) for option, value in options.items()}
+    return kind(**given)
+
+
+def _grid(value: Any) -> tuple[Any, ...]:
+    """One value is a grid of one: on a command line, options are single values."""
+    return tuple(value) if isinstance(value, (list, tuple, np.ndarray)) else (value,)

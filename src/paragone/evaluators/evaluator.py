@@ -147,7 +147,7 @@ class Evaluator:
 
     def _must_have(self, sha256: str, source: str, label: str) -> None:
         own = self.read
-        if own.sha256 != sha256 or (not own.sha256 and own.source != source):
+        if own.sha256 != sha256 or (not own.sha256 and (own.source, own.label) != (source, label)):
             raise BadInput(
                 f"evaluator '{self.name}' was trained on {own.label} ({_digest(own.sha256, own.source)}), not on "
                 f"{label} ({_digest(sha256, source)}); numbers of other weights mean nothing to it",

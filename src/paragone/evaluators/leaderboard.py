@@ -41,6 +41,8 @@ def leaderboard(evaluator: Evaluator, rated: Scores, *, level: str, items: pl.Da
     The mean of a known level is that of its scores of people over the same references; its interval takes the items'
     errors as independent. The mean of the new level is the evaluator's; its interval is what held for unseen levels, or,
     where that is not known, that of the mean of independent items. Two levels may change places where intervals overlap.
+    Where the new items have levels of the ranked factor themselves (a content or a style), there is nothing to rank, and the
+    new one stands alone.
 
     Args:
         evaluator: what rated.
@@ -75,7 +77,7 @@ def leaderboard(evaluator: Evaluator, rated: Scores, *, level: str, items: pl.Da
         table: list[tuple[Any, ...]] = [
             (criterion, level, "evaluator", mean, mean - half, mean + half, own.height, beyond)
         ]
-        if evaluator.factor:
+        if evaluator.factor and evaluator.factor not in items.columns:
             theirs = known.filter(pl.col("criterion").eq_missing(criterion) & pl.col(evaluator.factor).is_not_null())
             for (name,), part in theirs.group_by(evaluator.factor, maintain_order=True):
                 middle, wide = float(part["score"].mean()), _half(part)  # type: ignore[arg-type]

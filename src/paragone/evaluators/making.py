@@ -98,7 +98,8 @@ def fit_evaluator(
         )
     items = known["item"].unique().sort().to_list()
     level_of = dict(factors.select("item", factor).iter_rows()) if factor else {}
-    levels = pl.Series([level_of.get(item, item) for item in items]).rank("dense").to_numpy().astype(np.int64)
+    named = pl.Series([level_of.get(item) or f"no level: {item}" for item in items])
+    levels = named.rank("dense").to_numpy().astype(np.int64)
     return Evaluator(
         name=entrant.name,
         heads=heads,

@@ -17,6 +17,7 @@ _MOST = 32  # our choice: components in which items are compared one by one
 _ITEMS = 4  # our choice: items a component, so that something is left beside them
 _SHARE = 0.99  # of the training items that lie within the limit, each seen from the other levels
 _ROUNDS = 12  # most times that levels are left out to learn the limit; more levels go in groups
+_FURTHEST = 6.0  # our choice: standard deviations
 _REST = 1e-6  # of the columns' variance: less is rounding, and does not count as what items usually have beside
 
 
@@ -29,7 +30,7 @@ class Reach:
     scale: Floats
     """(d,) their standard deviations; inf where a column is constant, and says nothing."""
     axes: Floats
-    """(d, k) orthonormal principal components of standardised columns."""
+    """(d, k) orthonormal principal components of standardised and clipped columns."""
     points: Floats
     """(n, k) training items, each component at unit variance, over the root of 2 k."""
     spread: Floats
@@ -45,7 +46,7 @@ class Reach:
         The root of the sum of two squares: to the nearest training item in the components, where two random training
         items are 1 apart in the mean; and what lies beside the components, in units of what training items have there.
         """
-        z = (values.astype(np.float64) - self.mean) / self.scale
+        z = _clipped((values.astype(np.float64) - self.mean) / self.scale)
         inside = z @ self.axes
         beside = np.maximum((z**2).sum(axis=1) - (inside**2).sum(axis=1), 0.0)
         return np.asarray(np.sqrt(_nearest(inside / self.spread, self.points) + beside / self.rest))
@@ -81,7 +82,7 @@ def _reach(values: NDArray[np.float32], *, limit: float) -> Reach:
     n = len(x)
     mean, scale = x.mean(axis=0), x.std(axis=0)
     scale = np.where(scale > 0, scale, np.inf)
-    z = (x - mean) / scale
+    z = _clipped((x - mean) / scale)
     square, vectors = np.linalg.eigh(z @ z.T if n < z.shape[1] else z.T @ z)  # the smaller one: the rest is 0
     order = np.argsort(square)[::-1]
     k = max(1, min(_MOST, n // _ITEMS, int((square > square.max() * 1e-12).sum())))
@@ -92,6 +93,11 @@ def _reach(values: NDArray[np.float32], *, limit: float) -> Reach:
     beside = (z**2).sum(axis=1) - (inside**2).sum(axis=1)
     rest = max(float(beside.mean()), _REST * max(int(np.isfinite(scale).sum()), 1))
     return Reach(mean=mean, scale=scale, axes=axes, points=inside / spread, spread=spread, rest=rest, limit=limit)
+
+
+def _clipped(z: Floats) -> Floats:
+    """Standardised columns, none further out than `_FURTHEST`: a channel that hardly ever fires would else decide alone."""
+    return np.clip(z, -_FURTHEST, _FURTHEST)
 
 
 def _nearest(points: Floats, among: Floats) -> Floats:

@@ -10,16 +10,30 @@ from typing import Any
 import polars as pl
 
 from ..benchmark import BROKEN, Benchmark
-from ..errors import BadConfig, BadInput, NotFound
+from ..errors import BadConfig, BadInput, NotFound, UnknownName
 from ..evaluators import LEARNERS
 from ..evaluators.entrant import Entrant
 from ..evaluators.evaluator import Read
-from ..features import Features, Frozen, extract, load_backbone
+from ..features import FEATURES, Features, Frozen, extract, load_backbone
 from ..scores import Scores
+from .documents import counted
 from .words import value_of
 
-__all__ = ["Network", "blindness", "described", "entrants_of", "factors_of", "kind_of_features", "people_of", "read_by"]
+__all__ = [
+    "CACHE",
+    "Network",
+    "blindness",
+    "described",
+    "entrants_of",
+    "factors_of",
+    "kind_of_features",
+    "must_be_there",
+    "people_of",
+    "read_by",
+    "without_features",
+]
 
+_NOT_OPTIONS = ("jobs", "quiet", "seed", "tasks")  # the verbs give these
 CACHE = ".features"
 """Folder of a benchmark in which what networks saw of its pictures is kept."""
 
@@ -150,13 +164,24 @@ def people_of(folder: Path, people: Path | None) -> tuple[Scores, Path]:
 
 def factors_of(benchmark: Benchmark) -> pl.DataFrame:
     """Column item and the factors that say what is shown: no broken versions, no constant, nothing that names each item, and
-    of several names of the same parts (a prompt and its number) the first."""
+    of several names of the same parts (a prompt and its number) 'method', else the first.
+
+    Raises:
+        BadInput: a factor is called like a column of scores.
+    """
     items = benchmark.items
     if BROKEN in benchmark.factors:
         items = items.filter(pl.col(BROKEN).is_null())
+    taken = sorted({"item", "criterion", "score", "low", "high", "fold", "image"} & set(benchmark.factors))
+    if taken:
+        raise BadInput(
+            f"a factor of benchmark '{benchmark.name}' is called '{taken[0]}', as a column of scores is; "
+            "rename it in items.csv",
+            where=taken[0],
+        )
     named = [
         name
-        for name in benchmark.factors
+        for name in sorted(benchmark.factors, key=lambda name: name != "method")
         if name != BROKEN and 2 <= items[name].drop_nulls().n_unique() < items[name].drop_nulls().len()
     ]
     parts: dict[tuple[int | None, ...], str] = {}
@@ -164,6 +189,30 @@ def factors_of(benchmark: Benchmark) -> pl.DataFrame:
         order = items[name].unique(maintain_order=True).to_list()
         parts.setdefault(tuple(order.index(level) for level in items[name]), name)
     return items.select("item", *parts.values())
+
+
+def must_be_there(blind: Mapping[str | None, tuple[str, ...]], people: Scores, kind: str) -> None:
+    """Refuse heads that are blind to what is not read, and heads of criteria that nobody scored.
+
+    Raises:
+        UnknownName: the criterion or the reference is not there.
+    """
+    read = [name for name in FEATURES[kind].inputs if name != "image"] if kind in FEATURES else []
+    for criterion, references in blind.items():
+        if criterion not in people.criteria:
+            raise UnknownName.among(str(criterion), [str(name) for name in people.criteria], "criterion of --blind")
+        for name in references:
+            if name not in read:
+                raise UnknownName.among(name, read, "reference of --blind")
+
+
+def without_features(features: Features) -> list[str]:
+    """One line on the items that have no features, and why; none where all have."""
+    if not features.missing:
+        return []
+    item, why = next(iter(features.missing.items()))
+    n = counted(len(features.missing), "item has", "items have")
+    return [f"{n} no features and are left out, for example '{item}' ({why})"]
 
 
 def blindness(pieces: Sequence[str]) -> dict[str | None, tuple[str, ...]]:
@@ -190,7 +239,7 @@ def entrants_of(specs: Sequence[str], *, without: Mapping[str | None, tuple[str,
         UnknownName: no such learner.
         BadConfig: an option is not of the form name=value.
     """
-    made = []
+    made: list[Entrant] = []
     for spec in specs:
         name, _, rest = spec.partition(":")
         options = {}
@@ -198,7 +247,12 @@ def entrants_of(specs: Sequence[str], *, without: Mapping[str | None, tuple[str,
             key, equals, value = piece.partition("=")
             if not equals:
                 raise BadConfig(f"--learner '{spec}': '{piece}' is not of the form option=value", where="--learner")
+            if key.strip() in options:
+                raise BadConfig(f"--learner '{spec}' names '{key.strip()}' twice", where="--learner")
+            if key.strip() in _NOT_OPTIONS:
+                raise BadConfig(f"--learner '{spec}': '{key.strip()}' is no option of a learner", where="--learner")
             options[key.strip()] = value_of(value)
+        LEARNERS.get(name.strip())([], seed=0, **options)  # what is wrong with them is told before pictures are read
         made.append(
             Entrant(
                 name=f"{spec}{' blind' if without else ''}",

@@ -15,14 +15,25 @@ from ..evaluators.crossval import crossval
 from ..evaluators.entrant import Entrant
 from ..evaluators.making import fit_evaluator
 from ..evaluators.papers import paper_table
-from ..evaluators.stored import save_evaluator
+from ..evaluators.stored import may_save, save_evaluator
 from ..evaluators.validation import CrossValidation
 from ..provenance import made_by
 from ..scores import Scores
 from ..splits import leave_one_out
-from .described import Network, described, entrants_of, factors_of, people_of
+from .described import (
+    Network,
+    described,
+    entrants_of,
+    factors_of,
+    kind_of_features,
+    must_be_there,
+    people_of,
+    without_features,
+)
 from .gather import scores_in
+from .outputs import VALIDATIONS, may_write
 from .refitted import refitting
+from .words import file_name
 
 __all__ = ["DEFAULT_LEARNERS", "Targets", "crossval_folder", "machines_in", "train_folder"]
 
@@ -79,14 +90,19 @@ def crossval_folder(
     benchmark = Benchmark.read(folder)
     table = factors_of(benchmark)
     _known(factors, table)
+    for factor in factors:
+        may_write((output or folder / "crossval") / f"crossval-{factor}.csv", VALIDATIONS)
     human, path = people_of(folder, people)
     entrants = entrants_of(learners)
+    must_be_there(without or {}, human, network.features or kind_of_features(benchmark))
     if without:
         entrants += entrants_of(learners, without=without)
     refit = refitting(folder, human) if targets == "refit" else None
     machines = machines_in(folder, human) if metrics is None else [Scores.read(path) for path in metrics]
     features, read = described(benchmark, network, cache=cache, jobs=jobs, quiet=quiet)
     tell(f"features: {len(features.items)} items, {features.values.shape[1]} columns, {read.label}")
+    for line in without_features(features):
+        tell(line)
     made = {}
     for factor in factors:
         found = crossval(
@@ -155,15 +171,25 @@ def train_folder(
     if chosen:
         _known([chosen], table)
     human, path = people_of(folder, people)
+    must_be_there(without or {}, human, network.features or kind_of_features(benchmark))
     (entrant,) = entrants_of([learner], without=without)
+    called = name or learner.partition(":")[0]
+    if file_name(called) != called:
+        raise BadConfig(
+            f"'{called}' cannot be the name of a folder; name the evaluator otherwise (--name)", where="--name"
+        )
+    place = output or folder / "evaluators" / called
+    may_save(place)
     entrant = Entrant(
-        name=name or learner.partition(":")[0],
+        name=called,
         learner=entrant.learner,
         without=entrant.without,
         options=entrant.options,
     )
     features, read = described(benchmark, network, cache=cache, jobs=jobs, quiet=quiet)
     tell(f"features: {len(features.items)} items, {features.values.shape[1]} columns, {read.label}")
+    for line in without_features(features):
+        tell(line)
     foretold: pl.DataFrame | None = None
     protocol = shown = ""
     if validate and chosen:
@@ -172,6 +198,7 @@ def train_folder(
             human,
             leave_one_out(_levels(table, chosen), chosen),
             [entrant],
+            metrics=machines_in(folder, human),
             factors=table,
             refit=refitting(folder, human) if targets == "refit" else None,
             seed=seed,
@@ -198,7 +225,7 @@ def train_folder(
         quiet=quiet,
         made=made | {"rests_on": _behind(human)},
     )
-    return save_evaluator(evaluator, output or folder / "evaluators" / entrant.name, validation=shown)
+    return save_evaluator(evaluator, place, validation=shown)
 
 
 def _behind(people: Scores) -> dict[str, int]:
@@ -209,10 +236,13 @@ def _behind(people: Scores) -> dict[str, int]:
 
 
 def machines_in(folder: Path, people: Scores) -> list[Scores]:
-    """Scores by machine in a folder that can be compared with people's; the truth of a simulation is none."""
+    """Scores by machine in a folder that can be judged on held-out items; the truth of a simulation is none, nor is what an
+    evaluator says that was trained on them all."""
     made = []
     for scores in scores_in(folder / "scores").values():
         if scores.made.get("verb") in ("score", "simulate") or scores.name == people.name:
+            continue
+        if "evaluator" in scores.made:  # it learned these very items: that is no test of it
             continue
         if scores.key == "item" or (scores.frame["of"] == "method").all():
             made.append(scores)

@@ -10,9 +10,9 @@ import polars as pl
 from ..agreement import compare
 from ..benchmark import Benchmark
 from ..errors import BadConfig, MissingExtra, NotFound, UnknownName
-from ..evaluators.measuring import metrics_of
+from ..evaluators.evaluator import Evaluator
 from ..evaluators.stored import is_evaluator, load_evaluator
-from ..features import load_backbone
+from ..features import extract, load_backbone
 from ..metric import Metric
 from ..metrics import METRICS, from_files, measure
 from ..metrics.describe import available
@@ -96,10 +96,40 @@ def measured(
     chosen: list[str | Metric] = [name for name in names if not is_evaluator(name)]
     if "all" in names:
         chosen = [name for name in METRICS.names() if not _why_not(name, benchmark)]
-    for folder in (name for name in names if is_evaluator(name)):
-        judge = load_evaluator(folder)
-        chosen += metrics_of(judge, load_backbone(judge.read.backbone, seed=judge.read.seed))
-    return measure(chosen, benchmark, jobs=jobs, cache=cache, quiet=quiet)
+    judged = [
+        one
+        for folder in names
+        if is_evaluator(folder)
+        for one in _judged(load_evaluator(folder), benchmark, jobs=jobs, cache=cache, quiet=quiet)
+    ]
+    return [*(measure(chosen, benchmark, jobs=jobs, cache=cache, quiet=quiet) if chosen else []), *judged]
+
+
+def _judged(judge: Evaluator, benchmark: Benchmark, *, jobs: int, cache: Path | None, quiet: bool) -> list[Scores]:
+    """What an evaluator says of a benchmark's pictures, each read once: one table a criterion."""
+    own = judge.read
+    network = load_backbone(own.backbone, seed=own.seed)
+    judge.must_read_network(network)
+    features = extract(
+        benchmark,
+        network,
+        features=own.features,
+        framing=own.framing,
+        side=own.side,
+        jobs=jobs,
+        cache=cache or (benchmark.folder / ".features" if is_benchmark(benchmark.folder) else None),
+        quiet=quiet,
+    )
+    said = judge.predict(features)
+    return [
+        Scores(
+            said.of_criterion(criterion),
+            name=judge.name if criterion is None else f"{judge.name}-{criterion}",
+            better=said.better,
+            made=said.made,
+        )
+        for criterion in said.criteria
+    ]
 
 
 def left_out(names: Sequence[str], benchmark: Benchmark) -> list[str]:
@@ -212,6 +242,8 @@ def compared(
         )
     found_in = predictors_in(people[0], human, machines)
     predictors = [_directed(made, better or {}) for made in found_in.scores]
+    learned = [made.name for made in predictors if "evaluator" in made.made]
+    told = [f"{name} is a learned evaluator; on items that it learned from, this is no test of it" for name in learned]
     names = [made.name for made in predictors]
     for name in better or {}:
         if name not in names:
@@ -232,7 +264,7 @@ def compared(
         tests=found.tests,
         notes={
             **found.notes,
-            "joined": [*found_in.remarks, *met.remarks],
+            "joined": [*found_in.remarks, *met.remarks, *told],
             "simulated": bool(people[0].made.get("simulated")),
             "made": made,
         },

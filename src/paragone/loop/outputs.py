@@ -8,13 +8,23 @@ from pathlib import Path
 from ..errors import ParagoneError, UnknownName, WouldOverwrite
 from ..tables import column_names
 
-__all__ = ["AGREEMENTS", "ANSWERS", "CONSISTENCIES", "PLANS", "SCORINGS", "SCREENINGS", "may_write"]
+__all__ = [
+    "AGREEMENTS",
+    "ANSWERS",
+    "CONSISTENCIES",
+    "PLANS",
+    "SCORINGS",
+    "SCREENINGS",
+    "VALIDATIONS",
+    "may_write",
+]
 
 SCORINGS = ({"item", "score", "status"}, {"level", "score", "status"})
 AGREEMENTS = ({"predictor", "statistic", "value"},)
 SCREENINGS = ({"participant", "kept", "reasons"},)
 CONSISTENCIES = ({"statistic", "value", "n"},)
 PLANS = ({"trial", "sheet", "stage", "kind"},)
+VALIDATIONS = ({"predictor", "kind", "statistic", "folds"},)
 ANSWERS = ({"left", "right", "choice"}, {"item", "value"})
 
 _ENDINGS = (".csv", ".tsv", ".parquet")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ..benchmark import Benchmark
-from ..errors import BadConfig, BadInput, MissingExtra, NotFound
+from ..errors import BadConfig, BadInput, MissingExtra, NotFound, WouldOverwrite
 from ..evaluators.evaluator import Evaluator
 from ..evaluators.leaderboard import leaderboard
 from ..evaluators.stored import load_evaluator
@@ -18,8 +18,10 @@ from ..make.adapters import FolderMethod, detect_layout, read_folder
 from ..make.cells import Job, seed_of
 from ..metrics import from_files
 from ..scores import Scores
+from ..settings import read_toml
 from ..tables import write_table
 from .documents import counted
+from .outputs import may_write
 from .words import file_name
 
 __all__ = ["Rated", "new_results", "rate_folder"]
@@ -66,7 +68,7 @@ def rate_folder(
         download: fetch weights where none are here.
         device: where the network computes.
         batch: pictures in one go.
-        output: folder of what is written; None: rated/NAME beside the evaluator.
+        output: folder of what is written; None: rated-by-EVALUATOR/NAME beside the evaluator.
         jobs: processes.
         quiet: show no progress.
 
@@ -75,7 +77,16 @@ def rate_folder(
         BadInput: no picture is a result on the benchmark's references; other weights than the evaluator's.
     """
     judge = load_evaluator(evaluator)
-    level = name or results.resolve().name
+    if "image" not in FEATURES[judge.read.features].inputs:
+        raise BadConfig(
+            f"evaluator '{judge.name}' reads references alone ({judge.read.features}); it says nothing about results",
+            where=str(evaluator),
+        )
+    level = (name or results.resolve().name).strip()
+    if not level.strip(". "):
+        raise BadConfig(f"'{level}' is no name for a method; give one (--name)", where="--name")
+    folder = output or evaluator.parent / f"rated-by-{file_name(judge.name)}" / file_name(level)
+    _own_place(folder)
     if level in set(judge.people[judge.factor]) if judge.factor else False:
         raise BadConfig(
             f"the evaluator knows a {judge.factor} '{level}' already, from people; name the new one otherwise (--name)",
@@ -98,7 +109,6 @@ def rate_folder(
     )
     scores = judge.predict(features)
     board = leaderboard(judge, scores, level=level, items=new.items.drop("image"))
-    folder = output or evaluator.parent / "rated" / file_name(level)
     files = [
         scores.write(folder / "scores.csv"),
         write_table(board, folder / "leaderboard.csv"),
@@ -211,6 +221,18 @@ def _benchmark_of(judge: Evaluator, evaluator: Path, named: Path | None) -> Benc
         "name it (--benchmark)",
         where=str(evaluator),
     )
+
+
+def _own_place(folder: Path) -> None:
+    """Refuse a folder in which something else would be replaced, or that holds the scores of a benchmark."""
+    if folder.name == "scores" and (folder.parent / "benchmark.toml").is_file():
+        raise WouldOverwrite(
+            f"'{folder}' holds the scores of the benchmark's own items; name another folder", where=str(folder)
+        )
+    may_write(folder / "leaderboard.csv", ({"level", "by", "rank_low", "far"},))
+    made = read_toml(folder / "scores.toml") if (folder / "scores.toml").is_file() else {}
+    if (folder / "scores.csv").exists() and made.get("verb") != "rate":
+        raise WouldOverwrite(f"'{folder / 'scores.csv'}' was not made by rate; name another folder", where=str(folder))
 
 
 def _without_score(scores: Scores) -> list[str]:
