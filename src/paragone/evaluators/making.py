@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from ..errors import BadInput, TooFew
@@ -21,6 +22,7 @@ from .task import Task
 __all__ = ["errors_of", "fit_evaluator"]
 
 _SHARE = 0.95
+_LEAST_SCALARS = 4  # our choice: fewer say too little about where an item lies
 _LEAST_LEVELS = 3  # our choice: of two held-out levels nothing is known about a third
 
 
@@ -104,7 +106,7 @@ def fit_evaluator(
         name=entrant.name,
         heads=heads,
         read=read,
-        reach=reach_of(features.of(items), levels),
+        reach=reach_of(features.of(items), levels, columns=_told_apart(features)),
         people=known,
         factor=factor,
         simulated=bool(people.made.get("simulated")),
@@ -144,6 +146,13 @@ def errors_of(foretold: pl.DataFrame, people: pl.DataFrame, criterion: str | Non
         spread = math.sqrt(float((means**2).mean()))
         level = float(student.ppf((1 + _SHARE) / 2, k)) * spread * math.sqrt(1 + 1 / k)
     return Errors(item, level, protocol, n, k)
+
+
+def _told_apart(features: Features) -> NDArray[np.int64]:
+    """Columns in which strange pictures stand out: the scalars, where there are some. Among thousands of channels, noise and
+    black pictures lie in the midst of all others."""
+    scalars = [block for block in features.blocks if block.kind == "scalar"]
+    return features.columns(kind="scalar" if len(scalars) >= _LEAST_SCALARS else "all")
 
 
 def _table(people: Scores, factors: pl.DataFrame) -> pl.DataFrame:

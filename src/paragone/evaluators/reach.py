@@ -25,6 +25,8 @@ _REST = 1e-6  # of the columns' variance: less is rounding, and does not count a
 class Reach:
     """Training items in their leading principal components, and the distance beyond which an item is far from them."""
 
+    columns: NDArray[np.int64]
+    """(d,) columns of the features in which it is measured."""
     mean: Floats
     """(d,) of the training items."""
     scale: Floats
@@ -41,25 +43,28 @@ class Reach:
     """Distance within which 99 % of the training items lie, where their own level is unknown."""
 
     def distance(self, values: NDArray[np.float32]) -> Floats:
-        """(m,) how unlike all training items raw features, (m, d), are.
+        """(m,) how unlike all training items raw features, (m, columns of the features), are.
 
         The root of the sum of two squares: to the nearest training item in the components, where two random training
         items are 1 apart in the mean; and what lies beside the components, in units of what training items have there.
         """
-        z = _clipped((values.astype(np.float64) - self.mean) / self.scale)
+        z = _clipped((values[:, self.columns].astype(np.float64) - self.mean) / self.scale)
         inside = z @ self.axes
         beside = np.maximum((z**2).sum(axis=1) - (inside**2).sum(axis=1), 0.0)
         return np.asarray(np.sqrt(_nearest(inside / self.spread, self.points) + beside / self.rest))
 
 
-def reach_of(values: NDArray[np.float32], levels: NDArray[np.int64]) -> Reach:
+def reach_of(
+    values: NDArray[np.float32], levels: NDArray[np.int64], *, columns: NDArray[np.int64] | None = None
+) -> Reach:
     """Learn where training items lie.
 
     The limit is learned as an unseen level is met: levels are left out in turn, and their items are seen from the others,
     since a new method's results are no nearer to the known ones than a known method's are to those of the others.
 
     Args:
-        values: (n, d) raw features of the training items.
+        values: (n, columns) raw features of the training items.
+        columns: those that count; None: all.
         levels: (n,) level of the factor that will be new, for example the method; all equal: items stand for themselves.
 
     Raises:
@@ -70,15 +75,16 @@ def reach_of(values: NDArray[np.float32], levels: NDArray[np.int64]) -> Reach:
         raise TooFew(f"{n} items have features; 3 or more are needed", where="features")
     own = np.unique(levels, return_inverse=True)[1] if len(np.unique(levels)) > 1 else np.arange(n)
     rounds = own % _ROUNDS if own.max() >= _ROUNDS else own
+    chosen = np.arange(values.shape[1]) if columns is None else columns
     seen = np.empty(n)
     for out in np.unique(rounds):
         away = rounds == out
-        seen[away] = _reach(values[~away], limit=0.0).distance(values[away])
-    return _reach(values, limit=float(np.quantile(seen, _SHARE)))
+        seen[away] = _reach(values[~away], chosen, limit=0.0).distance(values[away])
+    return _reach(values, chosen, limit=float(np.quantile(seen, _SHARE)))
 
 
-def _reach(values: NDArray[np.float32], *, limit: float) -> Reach:
-    x = values.astype(np.float64)
+def _reach(values: NDArray[np.float32], columns: NDArray[np.int64], *, limit: float) -> Reach:
+    x = values[:, columns].astype(np.float64)
     n = len(x)
     mean, scale = x.mean(axis=0), x.std(axis=0)
     scale = np.where(scale > 0, scale, np.inf)
@@ -92,7 +98,16 @@ def _reach(values: NDArray[np.float32], *, limit: float) -> Reach:
     spread = np.sqrt(square / n * 2.0 * k)
     beside = (z**2).sum(axis=1) - (inside**2).sum(axis=1)
     rest = max(float(beside.mean()), _REST * max(int(np.isfinite(scale).sum()), 1))
-    return Reach(mean=mean, scale=scale, axes=axes, points=inside / spread, spread=spread, rest=rest, limit=limit)
+    return Reach(
+        columns=columns,
+        mean=mean,
+        scale=scale,
+        axes=axes,
+        points=inside / spread,
+        spread=spread,
+        rest=rest,
+        limit=limit,
+    )
 
 
 def _clipped(z: Floats) -> Floats:
