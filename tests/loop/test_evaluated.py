@@ -144,6 +144,23 @@ def test_missing_combinations_and_strange_files_are_told(world: Path, tmp_path: 
     assert set(known["n"]) == {8}  # known methods are compared on the same references
 
 
+def test_a_head_that_learned_nothing_is_told(world: Path, tmp_path: Path) -> None:
+    judge = train_folder(
+        world, NETWORK, learner="ridge:penalty=1e12", name="flat", output=tmp_path / "flat", validate=False
+    )
+    found = rate_folder(write_results(tmp_path / "fresh", 0.6), judge, benchmark=world, output=tmp_path / "out")
+    assert sum("says nearly the same of every picture" in line for line in found.warnings) == 2
+
+
+def test_a_part_of_the_results_is_told_as_a_part(world: Path, tmp_path: Path) -> None:
+    new = write_results(tmp_path / "part", 0.5)
+    for file in sorted(new.iterdir())[:5]:
+        file.unlink()
+    found = rate_folder(new, world / "evaluators" / "judge", output=tmp_path / "out")
+    assert any("5 combinations of references have no result" in line for line in found.warnings)
+    assert "5 combinations of references have no result" in found.files[-1].read_text(encoding="utf-8")
+
+
 def test_a_pattern_says_how_results_are_named(world: Path, tmp_path: Path) -> None:
     new = write_results(tmp_path / "own", 0.5)
     for file in sorted(new.iterdir()):

@@ -27,6 +27,9 @@ from .words import file_name
 __all__ = ["Rated", "new_results", "rate_folder"]
 
 
+_SAME = 0.02  # our choice: spread of an evaluator's scores, to that of people's, below which it tells nothing apart
+
+
 class Rated(NamedTuple):
     """What an evaluator says about new results."""
 
@@ -252,6 +255,13 @@ def _warnings(judge: Evaluator, scores: Scores) -> list[str]:
             f"{len(far)} of {n} pictures lie further from what the evaluator learned than {judge.factor or 'item'}s lie "
             f"from each other, for example '{far[0]}'; what it says about them is a guess"
         )
+    for criterion in judge.criteria:
+        said = scores.of_criterion(criterion)["score"].drop_nulls().to_numpy()
+        people = judge.people.filter(pl.col("criterion").eq_missing(criterion))["score"].to_numpy()
+        if len(said) > 1 and said.std() < _SAME * people.std():
+            lines.append(
+                f"its head for {criterion or 'the score'} says nearly the same of every picture: it learned nothing"
+            )
     if judge.simulated:
         lines.append("the evaluator learned from simulated participants; its scores are no people's")
     return lines
