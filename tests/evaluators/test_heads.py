@@ -320,7 +320,7 @@ def test_every_learner_gives_one_model_a_task_and_restores_it(name: str) -> None
     learner = LEARNERS.get(name)
     if learner.extra == "learn":
         needed("sklearn")
-    assert (learner.name, learner.columns in ("all", "scalar")) == (name, True)
+    assert (learner.name, learner.columns in ("all", "compared", "scalar")) == (name, True)
     tasks = [task(30), task(36, seed=1, name="second")]
     models = learner(tasks, seed=0)
     again = learner(tasks, seed=0)

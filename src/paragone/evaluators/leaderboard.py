@@ -41,8 +41,8 @@ def leaderboard(evaluator: Evaluator, rated: Scores, *, level: str, items: pl.Da
     The mean of a known level is that of its scores of people over the same references; its interval takes the items'
     errors as independent. The mean of the new level is the evaluator's; its interval is what held for unseen levels, or,
     where that is not known, that of the mean of independent items. Two levels may change places where intervals overlap.
-    Where the new items have levels of the ranked factor themselves (a content or a style), there is nothing to rank, and the
-    new one stands alone.
+    Where the new items have known levels of the ranked factor (it is a content or a style), there is nothing to rank, and
+    the new one stands alone.
 
     Args:
         evaluator: what rated.
@@ -66,6 +66,7 @@ def leaderboard(evaluator: Evaluator, rated: Scores, *, level: str, items: pl.Da
         cells = scored.select(others).unique()
         known = known.join(cells, on=others, how="semi", maintain_order="left")
     far = set(rated.made.get("far", ()))
+    ranked = bool(evaluator.factor) and not _known_levels(evaluator, items)
     rows = []
     for criterion in evaluator.criteria:
         own = scored.filter(pl.col("criterion").eq_missing(criterion))
@@ -77,13 +78,21 @@ def leaderboard(evaluator: Evaluator, rated: Scores, *, level: str, items: pl.Da
         table: list[tuple[Any, ...]] = [
             (criterion, level, "evaluator", mean, mean - half, mean + half, own.height, beyond)
         ]
-        if evaluator.factor and evaluator.factor not in items.columns:
+        if ranked:
             theirs = known.filter(pl.col("criterion").eq_missing(criterion) & pl.col(evaluator.factor).is_not_null())
             for (name,), part in theirs.group_by(evaluator.factor, maintain_order=True):
                 middle, wide = float(part["score"].mean()), _half(part)  # type: ignore[arg-type]
                 table.append((criterion, str(name), "people", middle, middle - wide, middle + wide, part.height, None))
         rows += _ranked(table, higher=evaluator.better != "lower")
     return pl.DataFrame(rows, schema=LEADERBOARD, orient="row")
+
+
+def _known_levels(evaluator: Evaluator, items: pl.DataFrame) -> bool:
+    """Whether the new items have levels of the ranked factor that people's items have too."""
+    if evaluator.factor not in items.columns:
+        return False
+    own = items[evaluator.factor].drop_nulls().cast(pl.String)
+    return bool(own.is_in(evaluator.people[evaluator.factor].drop_nulls().unique().to_list()).any())
 
 
 def _half(rows: pl.DataFrame) -> float:
