@@ -15,12 +15,7 @@ from .evaluator import Evaluator
 if TYPE_CHECKING:
     from ..features import Frozen
 
-__all__ = ["metric_of", "metrics_of"]
-
-
-def metrics_of(evaluator: Evaluator, backbone: Frozen) -> list[Metric]:
-    """Give one metric for each criterion of an evaluator."""
-    return [metric_of(evaluator, criterion, backbone) for criterion in evaluator.criteria]
+__all__ = ["metric_of"]
 
 
 def metric_of(evaluator: Evaluator, criterion: str | None, backbone: Frozen) -> Metric:

@@ -20,6 +20,7 @@ from ..provenance import made_by
 from ..scores import Agreement, Better, Scores
 from ..tables import open_table
 from .answers import is_benchmark
+from .described import CACHE
 from .documents import counted
 from .joining import joined
 from .predictors import predictors_in, scores_at
@@ -117,7 +118,7 @@ def _judged(judge: Evaluator, benchmark: Benchmark, *, jobs: int, cache: Path | 
         framing=own.framing,
         side=own.side,
         jobs=jobs,
-        cache=cache or (benchmark.folder / ".features" if is_benchmark(benchmark.folder) else None),
+        cache=cache or (benchmark.folder / CACHE if is_benchmark(benchmark.folder) else None),
         quiet=quiet,
     )
     said = judge.predict(features)
