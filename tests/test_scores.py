@@ -27,6 +27,17 @@ def test_two_rows_for_one_item_and_criterion_are_refused() -> None:
         Scores(pl.DataFrame({"item": ["a", "a"], "score": [1.0, 2.0]}))
 
 
+def test_an_interval_that_ends_before_it_begins_is_refused() -> None:
+    with pytest.raises(BadTable, match="the interval of 'b' begins at 3 and ends at 2; low must not be above high"):
+        Scores(_frame(low=[3.0, None], high=[2.0, 4.0]))
+
+
+def test_what_is_no_number_is_no_score() -> None:
+    made = Scores(pl.DataFrame({"item": ["a", "b"], "score": [float("nan"), 1.0]}))
+    assert made.frame["score"].to_list() == [None, 1.0]
+    assert made.frame["status"].to_list() == ["missing", "ok"]
+
+
 def test_a_row_that_names_nothing_is_refused() -> None:
     with pytest.raises(BadTable, match="1 rows name neither an item nor a level"):
         Scores(pl.DataFrame({"item": ["a", None], "score": [1.0, 2.0]}))

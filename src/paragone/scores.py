@@ -84,7 +84,17 @@ class Scores:
                 "a scores table holds one row per item and criterion",
                 where=self.name,
             )
-        frame = frame.with_columns(pl.col("status").fill_null("ok"))
+        frame = frame.with_columns(pl.col("score").fill_nan(None), pl.col("status").fill_null("ok"))
+        unsaid = pl.col("score").is_null() & (pl.col("status") == "ok")
+        frame = frame.with_columns(status=pl.when(unsaid).then(pl.lit("missing")).otherwise("status"))
+        crossed = frame.filter(pl.col("low") > pl.col("high"))
+        if crossed.height:
+            row = crossed.row(0, named=True)
+            raise BadTable(
+                f"{self.name}: the interval of '{row['item'] or row['level']}' begins at {row['low']:g} and ends at "
+                f"{row['high']:g}; low must not be above high",
+                where=self.name,
+            )
         object.__setattr__(self, "frame", frame)
 
     @classmethod

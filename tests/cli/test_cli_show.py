@@ -6,9 +6,11 @@ import re
 import shutil
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from command_line import Cli
+from paragone.cli.show import first_words
 
 METRIC = {"name", "level", "inputs", "better", "range", "source", "needs", "available", "reconstruction"}
 
@@ -32,6 +34,17 @@ def test_every_catalogue_is_listed_for_people_and_machines(cli: Cli, here: Path,
     assert table.out.startswith("name,summary,")
     assert len(table.out.splitlines()) == len(rows) + 1
     assert all(row["name"] in table.out for row in rows)
+
+
+def test_reasons_are_short_on_a_terminal_and_whole_in_the_document(
+    cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TORCH_HOME", "HF_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(here / "empty"))
+    whole = {row["name"]: row["reason"] for row in cli("list", "backbones", "--json").document}
+    shown = first_words(pl.DataFrame({"reason": [whole["vgg19"], ""]}))["reason"].to_list()
+    assert shown == [whole["vgg19"].partition(":")[0], ""]
+    assert len(shown[0]) < 120 < len(whole["vgg19"])
 
 
 def test_no_other_catalogue_is_listed(cli: Cli, here: Path) -> None:

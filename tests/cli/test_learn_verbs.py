@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import re
 import shlex
@@ -51,6 +52,18 @@ def test_the_three_verbs_lead_from_a_benchmark_to_a_leaderboard(cli: Cli, world:
     said = cli("report", "my-benchmark")
     assert said.code == 0, said.err
     assert "ridge blind" in Path("my-benchmark/report.html").read_text(encoding="utf-8")
+
+
+def test_a_pipe_gets_one_table_of_all_factors(cli: Cli, world: Path) -> None:
+    said = cli(
+        *("crossval", "my-benchmark", "--leave-out", "method", "--leave-out", "style", *QUICK),
+        *("--learner", "ridge", "--replicates", "0"),
+    )
+    assert said.code == 0, said.err
+    table = pl.read_csv(io.StringIO(said.out))
+    assert table["leave_out"].unique(maintain_order=True).to_list() == ["method", "style"]
+    assert table.filter(pl.col("leave_out") == "style")["predictor"].to_list()[0] == "constant"
+    assert "style SRCC" in table.columns
 
 
 def test_documents_hold_what_the_tables_hold(cli: Cli, world: Path) -> None:

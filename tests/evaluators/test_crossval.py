@@ -119,6 +119,19 @@ def test_a_head_may_be_blind_to_a_reference_and_scalars_may_be_all_it_gets() -> 
     assert (seen["content, method=m0"], seen["style, method=m0"]) == (4, 2)
 
 
+def test_what_must_be_known_of_models_stands_beside_their_figures() -> None:
+    def fit(tasks: Sequence[Task], *, seed: int, quiet: bool = True) -> list[Fitted]:
+        models = [Linear(task, 1.0) for task in tasks]
+        for model in models[:3]:  # of two criteria by turns
+            model.notes = {**model.notes, "note": "it stopped early"}
+        return list(models)
+
+    found = _run(entrants=[Entrant(name="e", learner=learner(fit))], replicates=0)
+    notes = dict(_of(found.table, statistic="srcc", kind="learner")["criterion", "note"].iter_rows())
+    assert notes["content"].startswith("2 of 6 models: it stopped early")
+    assert notes["style"].startswith("1 of 6 models: it stopped early")
+
+
 def test_options_reach_the_learner_and_a_misspelt_one_fails() -> None:
     done = _run(entrants=[Entrant(name="ridge", learner=learner(), options={"strength": 7.0})])
     assert set(done.models.filter(pl.col("name") == "strength")["value"]) == {"7.0"}

@@ -130,6 +130,20 @@ def test_known_levels_are_compared_on_the_new_ones_references() -> None:
     assert known["high"] - known["score"] == pytest.approx(0.6 / math.sqrt(2))  # two items with independent errors
 
 
+def test_intervals_of_another_confidence_are_brought_to_95_percent() -> None:
+    items = [f"{m}/{c}" for m in METHODS for c in CELLS]
+    score = [float(k) for k in range(4) for _ in CELLS]
+    half = student.ppf(0.9, 4)  # of 80 %, five answers an item
+    frame = pl.DataFrame({"item": items, "score": score, "df": [4.0] * 24})
+    frame = frame.with_columns(low=pl.col("score") - half, high=pl.col("score") + 2 * half)
+    people = Scores(frame, name="human", made={"settings": {"confidence": 0.8}})
+    table = pl.DataFrame({"item": items, "method": [item.split("/")[0] for item in items]})
+    judge = fit_evaluator(features(items, score), people, Entrant(name="judge", learner=RIDGE), READ, factors=table)
+    known = judge.people.row(0, named=True)
+    assert known["score"] - known["low"] == pytest.approx(student.ppf(0.975, 4))
+    assert known["high"] - known["score"] == pytest.approx(2 * student.ppf(0.975, 4))
+
+
 def test_where_lower_is_better_the_lowest_comes_first() -> None:
     board = board_of(trained(foretold=foretold(0.1), better="lower"), 1.5)
     assert board["level"].to_list() == ["poor", "fair", "new", "good", "fine"]

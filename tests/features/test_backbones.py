@@ -281,6 +281,7 @@ def test_a_record_says_whether_it_is_ready(empty_caches: Path) -> None:
     ("name", "said"),
     [
         ("resnet19", r"no backbone 'resnet19'; did you mean 'resnet\d+'\?"),
+        ("qqqq", "no backbone 'qqqq'; there is alexnet, dinov2-s, efficientnet-lite0, .*, vit-b-16$"),
         ("vit-b-61", r"no backbone 'vit-b-61'; did you mean 'vit-b-16'\?"),
         ("resnet18.nobody_in1k", r"no backbone 'resnet18.nobody_in1k'; did you mean 'resnet18\."),
     ],

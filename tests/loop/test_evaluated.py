@@ -79,6 +79,20 @@ def test_an_evaluator_says_the_same_after_it_was_kept(world: Path, tmp_path: Pat
     assert first.made["random_weights"]
 
 
+def test_its_card_names_the_options_of_its_learner(world: Path, tmp_path: Path) -> None:
+    place = train_folder(
+        world,
+        NETWORK,
+        learner="ridge:penalty=3",
+        without={"content": ("style",)},
+        output=tmp_path / "x",
+        validate=False,
+    )
+    text = (place / "README.md").read_text()
+    assert "- content: ridge (penalty = 3), blind to style; " in text
+    assert "- Features: triplet-v1 (" in text
+
+
 def test_its_card_says_what_it_learned_and_how_wrong_it_was(world: Path) -> None:
     text = (world / "evaluators" / "judge" / "README.md").read_text()
     judge = load_evaluator(world / "evaluators" / "judge")
@@ -132,6 +146,24 @@ def test_noise_and_blank_pictures_stand_out_from_trained_weights_too(world: Path
     assert len(found.scores.made["far"]) == len(CONTENTS) * len(STYLES)
     usual = rate_folder(write_results(tmp_path / "usual", 0.6), judge, output=tmp_path / "more")
     assert len(usual.scores.made["far"]) <= 1
+
+
+def test_copies_of_the_content_are_told(world: Path, tmp_path: Path) -> None:
+    new = write_results(tmp_path / "lazy", 0.5)
+    for style in STYLES:
+        shutil.copy(world / "content" / "hill.png", new / f"hill_stylized_{style}.png")
+    found = rate_folder(new, world / "evaluators" / "judge", output=tmp_path / "out")
+    assert f"{len(STYLES)} pictures are a copy of the content, for example 'lazy/hill/dots'" in found.warnings
+    assert "3 pictures are a copy of the content" in found.files[-1].read_text(encoding="utf-8")
+
+
+def test_the_page_names_the_way_to_the_evaluator(world: Path, tmp_path: Path) -> None:
+    new = write_results(tmp_path / "fresh", 0.6)
+    inside = rate_folder(new, world / "evaluators" / "judge", output=tmp_path / "out").files[-1]
+    assert "--evaluator bench/evaluators/judge" in inside.read_text(encoding="utf-8")
+    shutil.copytree(world / "evaluators" / "judge", tmp_path / "elsewhere")
+    outside = rate_folder(new, tmp_path / "elsewhere", benchmark=world, output=tmp_path / "more").files[-1]
+    assert "--evaluator EVALUATOR" in outside.read_text(encoding="utf-8")
 
 
 def test_missing_combinations_and_strange_files_are_told(world: Path, tmp_path: Path) -> None:

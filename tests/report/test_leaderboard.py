@@ -102,7 +102,7 @@ def board(evaluator: Evaluator, rated: Scores, new: Benchmark) -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def facts(evaluator: Evaluator, rated: Scores, new: Benchmark) -> LeaderFacts:
-    return leader_facts(evaluator, "the <b> benchmark", rated=rated, new=new)
+    return leader_facts(evaluator, "the <b> benchmark", rated=rated, new=new, folder="bench/evaluators/judge")
 
 
 @pytest.fixture(scope="module")
@@ -190,6 +190,12 @@ def test_figures_are_drawn_from_the_board_and_mark_the_new_one(
     assert again["score"].to_list() == pytest.approx(board["score"].to_list())
 
 
+def test_who_judged_is_said_in_every_row_of_the_table(html: str, board: pl.DataFrame) -> None:
+    assert html.count("people (simulated)") == 6  # m0 to m5
+    assert board["simulated"].all()
+    assert "the mean of its pictures" in html  # and not the number by which a report compares methods
+
+
 def test_what_must_be_seen_stands_above_all(html: str) -> None:
     banner = re.search(r'<p class="banner">(.*?)</p>', html, re.DOTALL)
     assert banner is not None
@@ -255,7 +261,8 @@ def test_badges_digest_and_the_way_to_submit_are_there(html: str) -> None:
     assert html.count('<span class="badge">fallback backbone</span>') > 5
     words = _words(html)
     assert "ab" * 32 in words
-    assert "paragone rate RESULTS --evaluator evaluators/judge" in words
+    assert "paragone rate RESULTS --evaluator bench/evaluators/judge" in words
+    assert "the path is from the folder that holds the benchmark" in words
     assert "5: c0, c1, c2, c3, c4" in words
     assert "4 321 answers of 65 participants" in words.replace("\N{NARROW NO-BREAK SPACE}", " ")
 

@@ -14,7 +14,7 @@ from ..errors import BadInput
 from ..scores import Scores
 from ..stats.statistic import Floats, Ints, normal_quantile
 
-__all__ = ["Matched", "matches"]
+__all__ = ["Matched", "matches", "to_95"]
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _matched(human: Scores, machine: Scores, criterion: str | None, theirs: str 
         notes["direction"] = "unknown which end is better; a larger score was taken as better"
     y = usable["score"].to_numpy().astype(np.float64)
     half = (usable["high"] - usable["low"]).cast(pl.Float64).fill_null(np.nan).to_numpy() / 2.0
-    half = half * _to_95(_confidence(human), usable)
+    half = half * to_95(human, usable)
     x = sign * usable["score_machine"].to_numpy().astype(np.float64)
     draws = _draws(human, criterion, usable["id"].to_list())
     if draws is not None:
@@ -148,15 +148,19 @@ def _draws(human: Scores, criterion: str | None, ids: list[str]) -> Floats | Non
     return values if len(values) >= 2 else None
 
 
-def _confidence(human: Scores) -> float:
-    """The confidence of people's intervals: as recorded, else 95 %."""
+def to_95(human: Scores, rows: pl.DataFrame) -> Floats:
+    """(m,) what half widths of people's intervals are multiplied by to be those of 95 %.
+
+    Their confidence is what the record of the scores says, else 95 %. Student's t is used where the table has degrees of
+    freedom (column `df`).
+
+    Args:
+        human: whose record.
+        rows: m rows of its table.
+    """
     settings = human.made.get("settings")
     said = settings.get("confidence") if isinstance(settings, Mapping) else None
-    return float(said) if isinstance(said, float) and 0.0 < said < 1.0 else 0.95
-
-
-def _to_95(confidence: float, rows: pl.DataFrame) -> Floats:
-    """(m,) what an interval's half width is multiplied by: of Student's t where the table has degrees of freedom."""
+    confidence = said if isinstance(said, float) and 0.0 < said < 1.0 else 0.95
     if confidence == 0.95:
         return np.ones(rows.height)
     freedom = np.full(rows.height, np.inf)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,10 +15,20 @@ __all__ = ["crossval", "rate", "train"]
 
 _PATH = click.Path(path_type=Path)
 Command = TypeVar("Command", bound=Callable[..., Any])
+_NETWORK = ("backbone", "weights", "random", "download", "device", "precision", "features", "framing", "side", "batch")
+"""Fields of `loop.described.Network`, which a verb is handed together."""
 
 
-def _network_options(command: Command) -> Command:
-    """Which network reads the pictures, and how."""
+def _network_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Which network reads the pictures, and how: options that the command gets as one argument, `network`."""
+
+    @functools.wraps(command)
+    def with_network(**given: Any) -> None:
+        network = {name: given.pop(name) for name in _NETWORK}
+        must_exist(network["weights"])
+        command(network=network, **given)
+
+    made: Callable[..., None] = with_network
     for option in reversed(
         [
             click.option(
@@ -29,6 +40,7 @@ def _network_options(command: Command) -> Command:
             click.option("--weights", type=_PATH, help="Its weight file; default: looked for on this machine."),
             click.option(
                 "--random-weights",
+                "random",
                 type=click.IntRange(min=0),
                 metavar="SEED",
                 help="Random weights in place of trained ones: a control, labelled so.",
@@ -65,8 +77,8 @@ def _network_options(command: Command) -> Command:
             click.option("--cache", type=_PATH, help="Folder that keeps features; default: .features of DIR."),
         ]
     ):
-        command = option(command)
-    return command
+        made = option(made)
+    return made
 
 
 def _people_options(command: Command) -> Command:
@@ -134,16 +146,7 @@ def crossval(
     targets: Any,
     blind: tuple[str, ...],
     metrics: tuple[Path, ...],
-    backbone: str,
-    weights: Path | None,
-    random_weights: int | None,
-    download: bool,
-    device: str,
-    precision: str,
-    features: str,
-    framing: str,
-    side: int | None,
-    batch: int,
+    network: dict[str, Any],
     cache: Path | None,
     replicates: int,
     output: Path | None,
@@ -161,29 +164,16 @@ def crossval(
     Example: paragone crossval my-benchmark --leave-out method --backbone vgg16
     """
     must_exist(folder, what="folder")
-    must_exist(people, weights, *metrics)
-    from ..evaluators.papers import paper_table
+    must_exist(people, *metrics)
     from ..loop import evaluated
     from ..loop.described import Network, blindness
-    from ..loop.learned import crossval_document
+    from ..loop.learned import crossval_document, crossval_table
 
     silent = quiet or as_json
-    network = Network(
-        backbone=backbone,
-        weights=weights,
-        random=random_weights,
-        download=download,
-        device=device,
-        precision=precision,
-        features=features,
-        framing=framing,
-        side=side,
-        batch=batch,
-    )
     found = evaluated.crossval_folder(
         folder,
         list(factors),
-        network,
+        Network(**network),
         learners=learners or evaluated.DEFAULT_LEARNERS,
         without=blindness(blind),
         targets=targets,
@@ -200,9 +190,7 @@ def crossval(
     if as_json:
         emit({"crossval": [crossval_document(factor, one) for factor, one in found.items()]})
         return
-    for factor, one in found.items():
-        say(f"leave one {factor} out", quiet=silent)
-        show_frame(paper_table(one).frame)
+    show_frame(crossval_table(found))
     say(str(output or folder / "crossval"), quiet=silent)
 
 
@@ -237,16 +225,7 @@ def train(
     people: Path | None,
     targets: Any,
     blind: tuple[str, ...],
-    backbone: str,
-    weights: Path | None,
-    random_weights: int | None,
-    download: bool,
-    device: str,
-    precision: str,
-    features: str,
-    framing: str,
-    side: int | None,
-    batch: int,
+    network: dict[str, Any],
     cache: Path | None,
     name: str,
     no_validation: bool,
@@ -264,26 +243,14 @@ def train(
     Example: paragone train my-benchmark --backbone vgg16
     """
     must_exist(folder, what="folder")
-    must_exist(people, weights)
+    must_exist(people)
     from ..loop import evaluated
     from ..loop.described import Network, blindness
 
     silent = quiet or as_json
-    network = Network(
-        backbone=backbone,
-        weights=weights,
-        random=random_weights,
-        download=download,
-        device=device,
-        precision=precision,
-        features=features,
-        framing=framing,
-        side=side,
-        batch=batch,
-    )
     made = evaluated.train_folder(
         folder,
-        network,
+        Network(**network),
         learner=learner,
         factor=factor,
         without=blindness(blind),

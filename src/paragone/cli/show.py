@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .options import emit, json_option, must_exist, quiet_option, say, seed_option, show_frame
 
-__all__ = ["demo", "list_", "report"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["demo", "first_words", "list_", "report"]
 
 _FOLDER = click.Path(path_type=Path)
 _KINDS = [
@@ -112,4 +116,14 @@ def list_(what: str, as_json: bool) -> None:
     columns = [name for name in wanted if any(row.get(name) is not None for row in rows)]
     if sys.stdout.isatty() and all(row["available"] for row in rows):
         columns = [name for name in columns if name not in ("needs", "available", "reason")]
-    show_frame(pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], infer_schema_length=None))
+    frame = pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], infer_schema_length=None)
+    show_frame(frame, short=first_words)
+    if sys.stdout.isatty() and any(":" in row["reason"] for row in rows):
+        say(f"where it was looked: paragone list {what} --json")
+
+
+def first_words(frame: pl.DataFrame) -> pl.DataFrame:
+    """The reasons up to their first colon: places that were looked at fill a screen."""
+    if "reason" not in frame.columns:
+        return frame
+    return frame.with_columns(reason=frame["reason"].str.splitn(":", 2).struct[0])

@@ -29,7 +29,7 @@ def card_of(evaluator: Evaluator, validation: str) -> str:
         "",
         "## What it reads",
         "",
-        f"- Features: `{read.features}` ({read.definition})",
+        f"- Features: {read.definition}",
         f"- Backbone: {read.label}, frozen; weights: {read.source}"
         + (f", SHA-256 `{read.sha256}`" if read.sha256 else ""),
         "- Features of another definition, or weights of another digest, are refused.",
@@ -40,9 +40,7 @@ def card_of(evaluator: Evaluator, validation: str) -> str:
         + "".join(f", {people[factor].n_unique()} levels of {factor}" for factor in evaluator.factors())
         + ".",
         *[
-            f"- {name or 'Score'}: {head.learner}, {head.columns.size} columns"
-            + (f", blind to {', '.join(head.without)}" if head.without else "")
-            + "."
+            f"- {name or 'Score'}: {evaluator.learner_of(name)}; {head.columns.size} columns."
             for name, head in evaluator.heads.items()
         ],
         "",

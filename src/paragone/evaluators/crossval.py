@@ -91,11 +91,13 @@ def crossval(
     exams, left_out = exams_of(features, people, folds, levels[held_out], refit=refit)
     if not any(exam.test for exam in exams):
         raise BadInput(f"{people.name} scores no held-out item that has features; check the item ids")
-    learned = {}
+    learned: dict[str, list[Predicted]] = {}
+    remarks: dict[str, list[str]] = {}
     models: list[dict[str, Any]] = []
     for entrant in track(list(entrants), "training", quiet=quiet):
         fitted = trained(entrant, exams, features, seed=seed, quiet=quiet)
         learned[entrant.name] = [asked(entrant, own, exam, features) for own, exam in zip(fitted, exams, strict=True)]
+        remarks[entrant.name] = [str(own.notes.get("note", "")) for own in fitted]
         for own, exam in zip(fitted, exams, strict=True):
             models += _facts(entrant.name, exam, folds[exam.fold].name, own.notes)
     parts = _Parts()
@@ -107,7 +109,10 @@ def crossval(
         own_exams = [exam for _, exam in at_exams]
         court = _court(own_exams, folds, truth[criterion], levels, held_out, groups, replicates, seed)
         said = [
-            _answers(entrant.name, [learned[entrant.name][at] for at, _ in at_exams], own_exams) for entrant in entrants
+            _answers(
+                name, [learned[name][at] for at, _ in at_exams], own_exams, [remarks[name][at] for at, _ in at_exams]
+            )
+            for name in learned
         ]
         sets = [set_rows(court, metric, levels) for metric in metrics if metric.frame.height and metric.key == "level"]
         said += metrics_beside(court, people, [own for own in metrics if own.frame.height and own.key == "item"])
@@ -127,9 +132,11 @@ def crossval(
     )
 
 
-def _answers(name: str, parts: Sequence[Predicted], exams: Sequence[Exam]) -> Foretold:
+def _answers(name: str, parts: Sequence[Predicted], exams: Sequence[Exam], remarks: Sequence[str]) -> Foretold:
     score, low, high = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Foretold(name, "learner", score, low, high, learned=learned_means(exams))
+    told = [own for own in remarks if own]
+    note = f"{len(told)} of {len(remarks)} models: {told[0]}" if told else ""
+    return Foretold(name, "learner", score, low, high, note=note, learned=learned_means(exams))
 
 
 _TRIPLE = ("score", "low", "high")
@@ -245,6 +252,8 @@ def _notes(
         "pooled values come out low for weak predictors, since the mean of a held-out level is missing from the mean "
         "that its model learned",
         "the strongest baseline is picked by its mean over the same folds, which favours the baseline",
+        "an interval speaks of one comparison; p is adjusted by Holm over all pairs of predictors, so that it may not be "
+        "small where a single interval leaves 0 out",
     ]
     if refit is None:
         reading.append(

@@ -206,6 +206,12 @@ class Evaluator:
         }
         return {flag: True for flag, holds in said.items() if holds}
 
+    def learner_of(self, criterion: str | None) -> str:
+        """Who learned a criterion, with its options, and what its head does not see: 'astra-score (components = 256)'."""
+        head, options = self.heads[criterion], self.made.get("options", {})
+        said = f" ({', '.join(f'{name} = {value}' for name, value in options.items())})" if options else ""
+        return f"{head.learner}{said}" + (f", blind to {' and '.join(head.without)}" if head.without else "")
+
     def factors(self) -> Sequence[str]:
         """Factor columns of `people`."""
         return [name for name in self.people.columns if name not in ("item", "criterion", "score", "low", "high")]

@@ -27,10 +27,11 @@ LEADERBOARD = {
     "rank_low": pl.Int64,
     "rank_high": pl.Int64,
     "far": pl.Float64,
+    "simulated": pl.Boolean,
 }
 """Columns: criterion (null: one unnamed), level of the ranked factor, by ('people' or 'evaluator'), mean score with its 95 %
 interval, n pictures, best and worst rank that the intervals allow, and of a new level the share of its pictures that lie
-out of the evaluator's range (null for people)."""
+out of the evaluator's range (null for people); simulated: the people were, whom the evaluator learned from."""
 
 _LIKE = 1e-9
 
@@ -83,7 +84,7 @@ def leaderboard(evaluator: Evaluator, rated: Scores, *, level: str, items: pl.Da
             for (name,), part in theirs.group_by(evaluator.factor, maintain_order=True):
                 middle, wide = float(part["score"].mean()), _half(part)  # type: ignore[arg-type]
                 table.append((criterion, str(name), "people", middle, middle - wide, middle + wide, part.height, None))
-        rows += _ranked(table, higher=evaluator.better != "lower")
+        rows += [(*row, evaluator.simulated) for row in _ranked(table, higher=evaluator.better != "lower")]
     return pl.DataFrame(rows, schema=LEADERBOARD, orient="row")
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from ..agreement.align import to_95
 from ..errors import BadInput, TooFew
 from ..features.described import Features
 from ..scores import Scores
@@ -158,7 +159,10 @@ def _told_apart(features: Features) -> NDArray[np.int64]:
 def _table(people: Scores, factors: pl.DataFrame) -> pl.DataFrame:
     kept = people.frame.filter(pl.col("score").is_not_null() & (pl.col("status") == "ok"))
     named = [name for name in factors.columns if name not in ("item", "image", "criterion", "score", "low", "high")]
-    return kept.select("item", "criterion", "score", "low", "high").join(
+    ratio = pl.Series(to_95(people, kept))
+    score = pl.col("score")
+    wide = kept.with_columns((score + (pl.col(end) - score) * ratio).alias(end) for end in ("low", "high"))
+    return wide.select("item", "criterion", "score", "low", "high").join(
         factors.select("item", *named), on="item", how="left", maintain_order="left"
     )
 

@@ -44,7 +44,8 @@ class Fitted(Protocol):
 
     @property
     def notes(self) -> Mapping[str, Any]:
-        """n, chosen hyper-parameters, losses: plain values for a TOML file."""
+        """n, chosen hyper-parameters, losses: plain values for a TOML file. `note`, where it is there, is what whoever reads
+        its scores must know, in words."""
         ...
 
     def predict(self, x: NDArray[np.float32]) -> Predicted:

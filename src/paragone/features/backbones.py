@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import re
 from pathlib import Path
@@ -99,7 +100,8 @@ def _of_timm(name: str) -> TimmNetwork:
     known = timm.is_model(architecture) and (not tag or tagged in timm.list_pretrained(f"{architecture}.*"))
     if not known:
         words = {*BACKBONES.names(), *timm.list_models(), *timm.list_pretrained(f"{architecture}.*")}
-        raise UnknownName.among(wanted, words, "backbone")
+        near = difflib.get_close_matches(wanted, words, n=1)
+        raise UnknownName.among(wanted, words if near else BACKBONES.names(), "backbone")
     facts: Any = timm.get_pretrained_cfg(wanted)
     hub_file = Path(facts.url or "").name
     return TimmNetwork(

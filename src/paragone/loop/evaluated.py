@@ -90,8 +90,9 @@ def crossval_folder(
     benchmark = Benchmark.read(folder)
     table = factors_of(benchmark)
     _known(factors, table)
+    place = output or folder / "crossval"
     for factor in factors:
-        may_write((output or folder / "crossval") / f"crossval-{factor}.csv", VALIDATIONS)
+        may_write(place / f"crossval-{factor}.csv", VALIDATIONS)
     human, path = people_of(folder, people)
     entrants = entrants_of(learners)
     must_be_there(without or {}, human, network.features or kind_of_features(benchmark))
@@ -119,7 +120,7 @@ def crossval_folder(
         )
         settings = {"learners": list(learners), "targets": targets, "seed": seed, "replicates": replicates}
         made[factor] = replace(found, notes={**found.notes, **made_by("crossval", inputs=[path], settings=settings)})
-        made[factor].write(output or folder / "crossval")
+        made[factor].write(place)
         tell(f"leave one {factor} out: {len(made[factor].per_fold['fold'].unique())} folds")
     return made
 
@@ -180,6 +181,7 @@ def train_folder(
         )
     place = output or folder / "evaluators" / called
     may_save(place)
+    refit = refitting(folder, human) if targets == "refit" else None
     entrant = Entrant(
         name=called,
         learner=entrant.learner,
@@ -200,7 +202,7 @@ def train_folder(
             [entrant],
             metrics=machines_in(folder, human),
             factors=table,
-            refit=refitting(folder, human) if targets == "refit" else None,
+            refit=refit,
             seed=seed,
             quiet=quiet,
         )

@@ -1,16 +1,28 @@
-"""What learned evaluators gave, as the JSON documents that users script against."""
+"""What learned evaluators gave, as the tables and JSON documents that users script against."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from ..evaluators.papers import paper_table
 from ..evaluators.stored import load_evaluator
 from ..evaluators.validation import CrossValidation
 from .documents import score_rows
 from .rated import Rated
 
-__all__ = ["crossval_document", "evaluator_document", "rated_document"]
+__all__ = ["crossval_document", "crossval_table", "evaluator_document", "rated_document"]
+
+
+def crossval_table(found: Mapping[str, CrossValidation]) -> pl.DataFrame:
+    """The tables of papers below each other; column `leave_out` names the factor."""
+    return pl.concat(
+        [paper_table(one).frame.select(pl.lit(factor).alias("leave_out"), pl.all()) for factor, one in found.items()],
+        how="diagonal",
+    )
 
 
 def crossval_document(factor: str, validation: CrossValidation) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from ..benchmark import Benchmark
@@ -13,7 +14,7 @@ from ..errors import BadConfig, BadInput, MissingExtra, NotFound, WouldOverwrite
 from ..evaluators.evaluator import Evaluator
 from ..evaluators.leaderboard import leaderboard
 from ..evaluators.stored import load_evaluator
-from ..features import FEATURES, extract, load_backbone
+from ..features import FEATURES, Features, extract, load_backbone
 from ..make.adapters import FolderMethod, detect_layout, read_folder
 from ..make.cells import Job, seed_of
 from ..metrics import from_files
@@ -27,6 +28,8 @@ from .words import file_name
 __all__ = ["Rated", "new_results", "rate_folder"]
 
 
+_UNLIKE_CONTENT = "perceptual distance of result and content"  # how triplet-v1 names these columns
+_COPY = 1e-6  # distance up to which two pictures are one: rounding makes less
 _SAME = 0.02  # our choice: spread of an evaluator's scores, to that of people's, below which it tells nothing apart
 
 
@@ -41,6 +44,20 @@ class Rated(NamedTuple):
     """What a reader must see."""
     files: list[Path]
     """What was written, the page last."""
+
+
+class _Rating(NamedTuple):
+    """Everything that a page says of new results."""
+
+    judge: Evaluator
+    known: Benchmark | None
+    new: Benchmark
+    level: str
+    scores: Scores
+    board: pl.DataFrame
+    notes: list[str]
+    place: str
+    """Where the evaluator lies, from the folder that holds the benchmark; empty: elsewhere."""
 
 
 def rate_folder(
@@ -96,7 +113,7 @@ def rate_folder(
             where="--name",
         )
     known = _benchmark_of(judge, evaluator, benchmark)
-    new, lines = new_results(results, judge, known, level=level, pattern=pattern)
+    new, notes = new_results(results, judge, known, level=level, pattern=pattern)
     own = judge.read
     frozen = load_backbone(own.backbone, path=weights, seed=own.seed, download=download, device=device)
     judge.must_read_network(frozen)
@@ -112,14 +129,9 @@ def rate_folder(
     )
     scores = judge.predict(features)
     board = leaderboard(judge, scores, level=level, items=new.items.drop("image"))
-    files = [
-        scores.write(folder / "scores.csv"),
-        write_table(board, folder / "leaderboard.csv"),
-    ]
-    lines += _without_score(scores)
-    files += _page(judge, board, scores, new, known, level, lines, folder)  # it has words of its own for the rest
-    lines += _warnings(judge, scores)
-    return Rated(scores, board, lines, files)
+    notes += [*_without_score(scores), *_copies(features), *_flat(judge, scores)]
+    rating = _Rating(judge, known, new, level, scores, board, notes, _told(evaluator, known))
+    return Rated(scores, board, [*notes, *_badges(judge, scores)], _written(rating, folder))
 
 
 def new_results(
@@ -246,15 +258,20 @@ def _without_score(scores: Scores) -> list[str]:
     return [f"{counted(len(reasons), 'picture has', 'pictures have')} no score: '{item}' ({why})"]
 
 
-def _warnings(judge: Evaluator, scores: Scores) -> list[str]:
+def _copies(features: Features) -> list[str]:
+    """Says which results are their own content: an evaluator finds nothing strange about them."""
+    named = [block.start for block in features.blocks if block.name.startswith(_UNLIKE_CONTENT)]
+    if not named:
+        return []
+    same = [features.items[row] for row in np.flatnonzero((features.values[:, named] < _COPY).all(axis=1))]
+    if not same:
+        return []
+    return [f"{counted(len(same), 'picture is', 'pictures are')} a copy of the content, for example '{same[0]}'"]
+
+
+def _flat(judge: Evaluator, scores: Scores) -> list[str]:
+    """Says which heads tell nothing apart."""
     lines = []
-    far = scores.made.get("far", [])
-    n = scores.frame["item"].n_unique()
-    if far:
-        lines.append(
-            f"{len(far)} of {n} pictures lie further from what the evaluator learned than {judge.factor or 'item'}s lie "
-            f"from each other, for example '{far[0]}'; what it says about them is a guess"
-        )
     for criterion in judge.criteria:
         said = scores.of_criterion(criterion)["score"].drop_nulls().to_numpy()
         people = judge.people.filter(pl.col("criterion").eq_missing(criterion))["score"].to_numpy()
@@ -262,30 +279,50 @@ def _warnings(judge: Evaluator, scores: Scores) -> list[str]:
             lines.append(
                 f"its head for {criterion or 'the score'} says nearly the same of every picture: it learned nothing"
             )
+    return lines
+
+
+def _badges(judge: Evaluator, scores: Scores) -> list[str]:
+    """What a page says in its own words, for those who see none."""
+    lines = []
+    far = scores.made.get("far", [])
+    if far:
+        lines.append(
+            f"{len(far)} of {scores.frame['item'].n_unique()} pictures lie further from what the evaluator learned than "
+            f"{judge.factor or 'item'}s lie from each other, for example '{far[0]}'; what it says about them is a guess"
+        )
     if judge.simulated:
         lines.append("the evaluator learned from simulated participants; its scores are no people's")
     return lines
 
 
-def _page(
-    judge: Evaluator,
-    board: pl.DataFrame,
-    scores: Scores,
-    new: Benchmark,
-    known: Benchmark | None,
-    level: str,
-    notes: Sequence[str],
-    folder: Path,
-) -> list[Path]:
+def _told(evaluator: Path, known: Benchmark | None) -> str:
+    """Where the evaluator lies, from the folder that holds the benchmark; empty where it lies elsewhere."""
+    if known is None or known.folder.resolve() not in evaluator.resolve().parents:
+        return ""
+    return evaluator.resolve().relative_to(known.folder.resolve().parent).as_posix()
+
+
+def _written(rating: _Rating, folder: Path) -> list[Path]:
+    """Write scores, leaderboard and, where its libraries are installed, the page."""
+    files = [
+        rating.scores.write(folder / "scores.csv"),
+        write_table(rating.board, folder / "leaderboard.csv"),
+    ]
     try:
         from ..report.leader_facts import leader_facts, shown_results
         from ..report.leaderboard import leaderboard_page
 
-        facts = leader_facts(judge, known.name if known else "", rated=scores, new=new)
-        shown = shown_results(new, scores)
+        name = rating.known.name if rating.known else ""
+        facts = leader_facts(rating.judge, name, rated=rating.scores, new=rating.new, folder=rating.place)
         page = leaderboard_page(
-            facts, board, folder / "leaderboard.html", level=level, notes=list(notes), pictures=shown
+            facts,
+            rating.board,
+            folder / "leaderboard.html",
+            level=rating.level,
+            notes=rating.notes,
+            pictures=shown_results(rating.new, rating.scores),
         )
     except MissingExtra:
-        return []
-    return [page]
+        return files
+    return [*files, page]

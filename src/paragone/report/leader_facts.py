@@ -13,7 +13,7 @@ from .. import __version__
 from ..benchmark import Benchmark
 from ..evaluators.evaluator import Errors, Evaluator
 from ..scores import Better, Scores
-from .digits import joined, with_interval
+from .digits import with_interval
 from .words import criterion_words
 
 __all__ = ["MOST_SHOWN", "LeaderFacts", "ShownResult", "leader_facts", "shown_results"]
@@ -35,7 +35,7 @@ class LeaderFacts:
     errors: Mapping[str | None, Errors]
     """Criterion -> how wrong it was on what it had not seen."""
     features: str
-    """Name and exact definition of the features."""
+    """Exact definition of the features, which begins with their name."""
     backbone: str
     source: str
     """Where the backbone's weights came from."""
@@ -61,6 +61,8 @@ class LeaderFacts:
     rated: str = ""
     """Date of the rating; empty: not recorded."""
     rated_with: str = __version__
+    folder: str = ""
+    """Where the evaluator lies, from the folder that holds its benchmark; empty: not told."""
 
 
 class ShownResult(NamedTuple):
@@ -77,7 +79,12 @@ class ShownResult(NamedTuple):
 
 
 def leader_facts(
-    evaluator: Evaluator, benchmark: str = "", *, rated: Scores | None = None, new: Benchmark | None = None
+    evaluator: Evaluator,
+    benchmark: str = "",
+    *,
+    rated: Scores | None = None,
+    new: Benchmark | None = None,
+    folder: str = "",
 ) -> LeaderFacts:
     """Gather what a leaderboard says about an evaluator.
 
@@ -86,6 +93,7 @@ def leader_facts(
         benchmark: name of the benchmark.
         rated: its scores of the new items, whose record names date and version; None: not told.
         new: the new items, whose factors name the references; None: not told.
+        folder: where the evaluator lies, from the folder that holds its benchmark; empty: not told.
     """
     read, made = evaluator.read, evaluator.made
     behind: Mapping[str, Any] = made.get("rests_on", {})
@@ -98,12 +106,9 @@ def leader_facts(
         evaluator=evaluator.name,
         factor=evaluator.factor,
         better=evaluator.better,
-        learners={
-            criterion: head.learner + (f", blind to {joined(head.without)}" if head.without else "")
-            for criterion, head in evaluator.heads.items()
-        },
+        learners={criterion: evaluator.learner_of(criterion) for criterion in evaluator.heads},
         errors={criterion: head.errors for criterion, head in evaluator.heads.items()},
-        features=f"{read.features} ({read.definition})",
+        features=read.definition,
         backbone=read.label,
         source=read.source,
         sha256=read.sha256,
@@ -118,6 +123,7 @@ def leader_facts(
         trained_with=str(made.get("paragone", "")),
         rated=str(record.get("date", "")),
         rated_with=str(record.get("paragone", __version__)),
+        folder=folder,
     )
 
 
@@ -152,7 +158,8 @@ def shown_results(new: Benchmark, rated: Scores, *, most: int = MOST_SHOWN) -> l
     made = []
     for item in chosen:
         row = images[item]
-        said = [f"place {items.index(item) + 1} of {len(items)}"]
+        over = " over all criteria" if len(rated.criteria) > 1 else ""
+        said = [f"place {items.index(item) + 1} of {len(items)}{over}"]
         said += [
             f"{criterion_words(name)} {with_interval(own['score'], own['low'], own['high'])}"
             for name in rated.criteria

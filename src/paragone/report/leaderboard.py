@@ -27,6 +27,11 @@ _INTERVALS = (
     "The intervals are of two kinds: that of a known method says how far its mean would move if other people had answered; "
     "that of the new one says how far the evaluator was from people on whole methods that it had not seen."
 )
+_MEANS = (
+    "A method's number here is the mean of its pictures' scores on the references that the new one has results for, since "
+    "that is what an evaluator can foretell; a report that compares methods as wholes estimates them in one go from all "
+    "answers, so that its numbers differ and its order may."
+)
 _SEEDS = (
     "The evaluator was not validated on unseen levels, so that the interval of the new one tells at most the spread between "
     "its own seeds, which is too narrow; it is no estimate of its error."
@@ -111,6 +116,7 @@ def _places(facts: LeaderFacts, board: pl.DataFrame, level: str, notes: Sequence
             blocks.append(
                 Prose("Two of them may change places where their intervals overlap: hence ranges, not ranks.", "small")
             )
+            blocks.append(Prose(_MEANS.replace("method", facts.factor), "small"))
         elif not validated:
             blocks.append(Prose(_SEEDS))
     return Section("places", "Places" if facts.factor else "Scores", blocks, facts.badges)
@@ -211,7 +217,8 @@ def _everybody(facts: LeaderFacts, board: pl.DataFrame, stem: str) -> Section:
     rows = []
     for name, by in dict.fromkeys((row["level"], row["by"]) for row in board.iter_rows(named=True)):
         new = by == "evaluator"
-        cells = [Cell(name, badges=["new"] if new else []), Cell(by)]
+        who = "people (simulated)" if by == "people" and "simulated" in facts.badges else by
+        cells = [Cell(name, badges=["new"] if new else []), Cell(who)]
         for criterion in criteria:
             row = found.get((name, by, criterion))
             if row is None:
@@ -279,13 +286,14 @@ def _trust(facts: LeaderFacts, stem: str) -> Section:
 
 
 def _submitting(facts: LeaderFacts) -> Section:
-    folder = f"evaluators/{facts.evaluator}"
+    folder = facts.folder or "EVALUATOR"
+    where = "; the path is from the folder that holds the benchmark" if facts.folder else ""
     why = f"Another {facts.factor or 'folder of results'} is rated by one command."
     combined = " and ".join(facts.references) or "the references"
     said = (
         f"RESULTS is a folder with one picture for each combination of {combined}; --pattern says how the files are named, "
-        f"for example '{{content}}_{{style}}.png'. --evaluator names the folder of {facts.evaluator}. A backbone whose "
-        "weights have another SHA-256 than the one below is refused, so that all places here come from the same judge."
+        f"for example '{{content}}_{{style}}.png'. --evaluator names the folder of {facts.evaluator}{where}. A backbone "
+        "whose weights have another SHA-256 than the one below is refused, so that all places here come from the same judge."
     )
     return Section(
         "submit", "How to submit", [Missing(why, f"paragone rate RESULTS --evaluator {folder}"), Prose(said)]

@@ -59,11 +59,15 @@ class Leaders(NamedTuple):
         return [(f"{words}, {row['predictor']},", row) for words, row in rows if row is not None]
 
     def _gaps(self) -> Iterator[str]:
-        if self.learner is not None and self.contest is not None:
-            row = self.contest
-            gap = with_interval(row["difference"], row["low"], row["high"])
-            p = "not tested" if row["p_holm"] is None else f"p {_equal(row['p_holm'])}, adjusted by Holm"
-            yield f"{self.learner['predictor']} minus the floor: {gap}, {p}."
+        for what, row in (("floor", self.contest), ("metric", self.rivalry)):
+            if self.learner is not None and row is not None:
+                gap = with_interval(row["difference"], row["low"], row["high"])
+                p = (
+                    "not tested"
+                    if row["p_holm"] is None
+                    else f"p {_equal(row['p_holm'])}, adjusted by Holm for all pairs"
+                )
+                yield f"{self.learner['predictor']} minus the {what}: {gap}, {p}."
         if self.gain is not None:
             yield f"{capital(gain_words(self.gain))}."
 

@@ -143,7 +143,9 @@ def _network(features: Mapping[str, Any]) -> str:
 def _learner(own: Mapping[str, Any]) -> str:
     blind = [f"{criterion} without {joined(list(kinds))}" for criterion, kinds in own.get("without", {}).items()]
     options = [f"{key} = {value}" for key, value in own.get("options", {}).items()]
-    reads = "reads all columns" if own.get("columns") == "all" else "reads the scalars"
+    reads = {"all": "reads all columns", "compared": "reads the columns that compare pictures"}.get(
+        str(own.get("columns")), "reads the scalars"
+    )
     return "; ".join([f"{own.get('label')}, {reads}", *blind, *options])
 
 
