@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from paragone.evaluators import LEARNERS, Task
-from paragone.evaluators.heads import fit_heads
+from paragone.evaluators.learners.heads import fit_heads
 
 FOLDS, ROWS, CRITERIA, SEEDS, EPOCHS, BATCH, HIDDEN = 12, 792, 3, 5, 40, 32, 256
 SCALARS = 30

@@ -14,10 +14,10 @@ from scipy.stats import t as student
 
 from crossval_world import Linear, World, learner
 from paragone.errors import BadInput, BadTable, TooFew
-from paragone.evaluators.crossval import crossval
 from paragone.evaluators.entrant import Entrant
+from paragone.evaluators.protocol.crossval import crossval
+from paragone.evaluators.protocol.validation import CrossValidation
 from paragone.evaluators.task import Fitted, Task
-from paragone.evaluators.validation import CrossValidation
 from paragone.scores import Scores
 from paragone.splits import grouped_folds, grouped_partitions, leave_one_out
 

@@ -13,10 +13,10 @@ from scipy.stats import spearmanr
 from installed import needed
 from paragone.estimate import estimate
 from paragone.evaluators import LEARNERS
-from paragone.evaluators.crossval import crossval
 from paragone.evaluators.entrant import Entrant
-from paragone.evaluators.leaks import audit
-from paragone.evaluators.validation import CrossValidation
+from paragone.evaluators.protocol.crossval import crossval
+from paragone.evaluators.protocol.leaks import audit
+from paragone.evaluators.protocol.validation import CrossValidation
 from paragone.features.described import Block, Features
 from paragone.features.handcrafted import HANDCRAFTED, handcrafted
 from paragone.images import read_image

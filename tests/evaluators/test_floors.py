@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from crossval_world import World, learner
-from paragone.evaluators.crossval import crossval
 from paragone.evaluators.entrant import Entrant
-from paragone.evaluators.floors import Floor, additive, cell_mean, floors_of
+from paragone.evaluators.protocol.crossval import crossval
+from paragone.evaluators.protocol.floors import Floor, additive, cell_mean, floors_of
 from paragone.splits import leave_one_out
 
 LEVELS = {

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from installed import needed
 from paragone.errors import BadConfig, BadInput, MissingExtra, NotConverged, TooFew
 from paragone.evaluators import LEARNERS, Predicted, Task
-from paragone.evaluators.heads import ASTRA_SCORE, Heads, fit_heads, restore_heads
+from paragone.evaluators.learners.heads import ASTRA_SCORE, Heads, fit_heads, restore_heads
 
 QUICK = {"hidden": 16, "epochs": 4, "seeds": 2, "rate": 1e-2}
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from paragone.evaluators.contests import contests, relative_gain
-from paragone.evaluators.judged import Court, Foretold, expanded_level, fold_mean
+from paragone.evaluators.protocol.contests import contests, relative_gain
+from paragone.evaluators.protocol.judged import Court, Foretold, expanded_level, fold_mean
 from paragone.stats.correlation import kendall_replicates
 from paragone.stats.statistic import Statistic
 

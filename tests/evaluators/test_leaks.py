@@ -16,8 +16,8 @@ from installed import needed
 from paragone.errors import BadInput
 from paragone.evaluators import LEARNERS
 from paragone.evaluators.entrant import Entrant
-from paragone.evaluators.exams import Refit
-from paragone.evaluators.leaks import CHECKS, audit
+from paragone.evaluators.protocol.exams import Refit
+from paragone.evaluators.protocol.leaks import CHECKS, audit
 from paragone.evaluators.task import Fitted, Predicted, Task
 from paragone.features.described import Features
 from paragone.scores import Scores

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paragone.errors import TooFew
-from paragone.evaluators.nested import MOST_FOLDS, inner_folds
+from paragone.evaluators.learners.nested import MOST_FOLDS, inner_folds
 
 
 @given(groups=st.lists(st.integers(-3, 9), min_size=2, max_size=80), seed=st.integers(0, 5))

@@ -7,10 +7,10 @@ import pytest
 
 from crossval_world import World, learner
 from paragone.errors import UnknownName
-from paragone.evaluators.crossval import crossval
 from paragone.evaluators.entrant import Entrant
-from paragone.evaluators.papers import paper_table
-from paragone.evaluators.validation import CrossValidation
+from paragone.evaluators.protocol.crossval import crossval
+from paragone.evaluators.protocol.papers import paper_table
+from paragone.evaluators.protocol.validation import CrossValidation
 from paragone.scores import Scores
 from paragone.splits import leave_one_out
 

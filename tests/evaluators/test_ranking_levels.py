@@ -13,8 +13,8 @@ from paragone.errors import BadInput, TooFew
 from paragone.evaluators.entrant import Entrant
 from paragone.evaluators.evaluator import Evaluator, Read
 from paragone.evaluators.leaderboard import leaderboard
+from paragone.evaluators.learners.ridge import RIDGE
 from paragone.evaluators.making import errors_of, fit_evaluator
-from paragone.evaluators.ridge import RIDGE
 from paragone.features.described import Block, Features
 from paragone.scores import Scores
 

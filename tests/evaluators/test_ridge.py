@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from installed import needed
 from paragone.errors import BadConfig, BadInput, TooFew
 from paragone.evaluators import Task
-from paragone.evaluators.nested import inner_folds
-from paragone.evaluators.ridge import Ridge, fit_ridge, restore_ridge
+from paragone.evaluators.learners.nested import inner_folds
+from paragone.evaluators.learners.ridge import Ridge, fit_ridge, restore_ridge
 
 
 def task(n: int = 60, d: int = 5, *, seed: int = 0, noise: float = 1.0) -> Task:

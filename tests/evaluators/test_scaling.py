@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from paragone.errors import BadInput
-from paragone.evaluators.scaling import principal_components, range_scaler, standard_scaler, target_unit
+from paragone.evaluators.learners.scaling import principal_components, range_scaler, standard_scaler, target_unit
 
 
 def features(n: int = 40, d: int = 6) -> NDArray[np.float32]:

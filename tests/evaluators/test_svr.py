@@ -11,8 +11,8 @@ import pytest
 from installed import needed
 from paragone.errors import BadConfig, BadInput, MissingExtra, TooFew
 from paragone.evaluators import Task
-from paragone.evaluators.nested import inner_folds
-from paragone.evaluators.svr import SupportVectors, fit_svr, restore_svr
+from paragone.evaluators.learners.nested import inner_folds
+from paragone.evaluators.learners.svr import SupportVectors, fit_svr, restore_svr
 
 FIXED = {"c": (3.0,), "gamma": (0.8,), "epsilon": (0.2,)}
 

@@ -9,7 +9,7 @@ import pytest
 
 from installed import needed
 from paragone.errors import TooFew
-from paragone.evaluators.training import (
+from paragone.evaluators.learners.training import (
     HeadSettings,
     Layers,
     adamw_steps,
@@ -123,7 +123,7 @@ def test_without_dropout_training_follows_torchs_own() -> None:
 def test_an_epoch_takes_every_row_once(n: int, steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     needed("torch")
     seen: list[Any] = []
-    from paragone.evaluators import training
+    from paragone.evaluators.learners import training
 
     def spy(x: Any, *rest: Any, **named: Any) -> None:
         seen.append(x[:, 0].copy())
@@ -142,7 +142,7 @@ def test_dropout_leaves_out_its_share_of_units(monkeypatch: pytest.MonkeyPatch) 
     needed("torch")
     masks: list[Any] = []
     scales: set[float] = set()
-    from paragone.evaluators import training
+    from paragone.evaluators.learners import training
 
     def spy(*parts: Any, kept: Any, scale: float) -> None:
         masks.append(kept)
@@ -162,7 +162,7 @@ def test_dropout_leaves_out_its_share_of_units(monkeypatch: pytest.MonkeyPatch) 
 def test_early_stopping_sets_whole_groups_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     needed("torch")
     trained: set[float] = set()
-    from paragone.evaluators import training
+    from paragone.evaluators.learners import training
 
     def spy(x: Any, *rest: Any, **named: Any) -> None:
         trained.update(x[:, 0].tolist())
@@ -182,7 +182,7 @@ def test_a_group_that_is_nearly_everything_is_trained_on(monkeypatch: pytest.Mon
     x, y = rows(30)
     groups = (np.arange(30) < 3).astype(np.int64)
     seen: list[int] = []
-    from paragone.evaluators import training
+    from paragone.evaluators.learners import training
 
     def spy(x: Any, *rest: Any, **named: Any) -> None:
         seen.append(len(x))

@@ -14,8 +14,8 @@ from learning_world import CONTENTS, KEPT, STYLES, learning_folder, write_result
 from paragone.benchmark import Benchmark
 from paragone.errors import BadConfig, BadInput, NotFound, UnknownName, WouldOverwrite
 from paragone.evaluators.measuring import metric_of
+from paragone.evaluators.protocol.validation import CrossValidation
 from paragone.evaluators.stored import load_evaluator, save_evaluator
-from paragone.evaluators.validation import CrossValidation
 from paragone.features import load_backbone
 from paragone.loop.described import Network, described, factors_of
 from paragone.loop.evaluated import crossval_folder, train_folder

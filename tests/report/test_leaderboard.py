@@ -16,11 +16,11 @@ from PIL import Image
 from crossval_world import World, learner
 from paragone.benchmark import Benchmark
 from paragone.errors import BadInput
-from paragone.evaluators.crossval import crossval
 from paragone.evaluators.entrant import Entrant
 from paragone.evaluators.evaluator import UNKNOWN_ERRORS, Evaluator, Read
 from paragone.evaluators.leaderboard import LEADERBOARD, leaderboard
 from paragone.evaluators.making import fit_evaluator
+from paragone.evaluators.protocol.crossval import crossval
 from paragone.report.leader_facts import LeaderFacts, ShownResult, leader_facts, shown_results
 from paragone.report.leaderboard import leaderboard_page
 from paragone.scores import Scores

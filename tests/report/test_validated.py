@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 from crossval_world import World, learner
-from paragone.evaluators.crossval import crossval
 from paragone.evaluators.entrant import Entrant
-from paragone.evaluators.papers import paper_table
-from paragone.evaluators.validation import CrossValidation
+from paragone.evaluators.protocol.crossval import crossval
+from paragone.evaluators.protocol.papers import paper_table
+from paragone.evaluators.protocol.validation import CrossValidation
 from paragone.loop.gather import validations_in
 from paragone.report import Material, report
 from paragone.report.blocks import Folded, Plates, Prose, Section, Table

@@ -11,12 +11,12 @@ LEARNERS = Catalog(
     "paragone.learners",
     "learner",
     {
-        "astra-compared": "paragone.evaluators.heads:ASTRA_COMPARED",
-        "astra-scalars": "paragone.evaluators.heads:ASTRA_SCALARS",
-        "astra-score": "paragone.evaluators.heads:ASTRA_SCORE",
-        "ridge": "paragone.evaluators.ridge:RIDGE",
-        "ridge-all": "paragone.evaluators.ridge:RIDGE_ALL",
-        "svr": "paragone.evaluators.svr:SVR",
+        "astra-compared": "paragone.evaluators.learners.heads:ASTRA_COMPARED",
+        "astra-scalars": "paragone.evaluators.learners.heads:ASTRA_SCALARS",
+        "astra-score": "paragone.evaluators.learners.heads:ASTRA_SCORE",
+        "ridge": "paragone.evaluators.learners.ridge:RIDGE",
+        "ridge-all": "paragone.evaluators.learners.ridge:RIDGE_ALL",
+        "svr": "paragone.evaluators.learners.svr:SVR",
     },
 )
 """name -> learner; third parties add theirs as entry points of the group 'paragone.learners'."""

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ..errors import BadInput, MissingExtra
 from ..tables import whole_file
 from .evaluator import Evaluator
-from .heads import Heads
-from .ridge import Ridge
-from .svr import SupportVectors
+from .learners.heads import Heads
+from .learners.ridge import Ridge
+from .learners.svr import SupportVectors
 from .task import Fitted
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import polars as pl
 
 from ..benchmark import Benchmark
 from ..errors import BadConfig, UnknownName
-from ..evaluators.crossval import crossval
 from ..evaluators.entrant import Entrant
 from ..evaluators.making import fit_evaluator
-from ..evaluators.papers import paper_table
+from ..evaluators.protocol.crossval import crossval
+from ..evaluators.protocol.papers import paper_table
+from ..evaluators.protocol.validation import CrossValidation
 from ..evaluators.stored import may_save, save_evaluator
-from ..evaluators.validation import CrossValidation
 from ..provenance import made_by
 from ..scores import Scores
 from ..splits import leave_one_out

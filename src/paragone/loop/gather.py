@@ -11,7 +11,7 @@ import polars as pl
 from ..benchmark import Benchmark
 from ..design import read_study
 from ..errors import NotFound
-from ..evaluators.validation import CrossValidation
+from ..evaluators.protocol.validation import CrossValidation
 from ..judgements import Ratings, Votes
 from ..make.references.cards import sentence
 from ..provenance import changed_inputs

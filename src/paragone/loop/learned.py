@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from ..evaluators.papers import paper_table
+from ..evaluators.protocol.papers import paper_table
+from ..evaluators.protocol.validation import CrossValidation
 from ..evaluators.stored import load_evaluator
-from ..evaluators.validation import CrossValidation
 from .documents import score_rows
 from .rated import Rated
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from ..evaluators.validation import CrossValidation
+from ..evaluators.protocol.validation import CrossValidation
 from .digits import MINUS, decimals_for, fixed, joined, p_words, with_interval
 from .words import capital, criterion_words
 

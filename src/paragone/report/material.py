@@ -11,7 +11,7 @@ import polars as pl
 
 from ..benchmark import Benchmark
 from ..consistency import Consistency
-from ..evaluators.validation import CrossValidation
+from ..evaluators.protocol.validation import CrossValidation
 from ..judgements import Ratings, Votes
 from ..scores import Agreement, Scores
 from ..screen import Screening

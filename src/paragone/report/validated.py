@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ..evaluators.validation import CrossValidation
+from ..evaluators.protocol.validation import CrossValidation
 from .blocks import Block, Folded, Plates, Prose, Section, Terms
 from .digits import count, joined
 from .index import Index, slug

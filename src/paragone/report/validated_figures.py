@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..evaluators.validation import CrossValidation
+from ..evaluators.protocol.validation import CrossValidation
 from .blocks import Plate
 from .digits import count, decimals_for, fixed, joined, with_interval
 from .dots import Look, dots, level_dots

@@ -7,8 +7,8 @@ from typing import Literal
 
 import polars as pl
 
-from ..evaluators.papers import paper_table
-from ..evaluators.validation import CrossValidation
+from ..evaluators.protocol.papers import paper_table
+from ..evaluators.protocol.validation import CrossValidation
 from .blocks import Block, Cell, Folded, Head, Prose, Row, Table
 from .digits import MINUS, count, fixed, p_words, with_interval
 from .index import Index

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from ..errors import UnknownName
+from ...errors import UnknownName
 from .judged import STATISTICS, Kind
 from .validation import CrossValidation
 

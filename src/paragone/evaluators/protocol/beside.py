@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..agreement.align import matches
-from ..agreement.figures import LEAST_FOR_INTERVAL, LEAST_ITEMS
-from ..agreement.settled import settled
-from ..scores import Scores
-from ..stats.statistic import Floats, Statistic
-from .entrant import Exam
+from ...agreement.align import matches
+from ...agreement.figures import LEAST_FOR_INTERVAL, LEAST_ITEMS
+from ...agreement.settled import settled
+from ...scores import Scores
+from ...stats.statistic import Floats, Statistic
+from ..entrant import Exam
 from .exams import Levels
 from .floors import additive, cell_mean, floors_of
 from .judged import STATISTICS, Court, Foretold

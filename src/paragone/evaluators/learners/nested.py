@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import TooFew
+from ...errors import TooFew
 
 __all__ = ["MOST_FOLDS", "InnerFold", "inner_folds"]
 

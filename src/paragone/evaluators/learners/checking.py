@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import BadConfig, BadInput, TooFew, UnknownName
-from .task import Task
+from ...errors import BadConfig, BadInput, TooFew, UnknownName
+from ..task import Task
 
 __all__ = ["FEWEST_ROWS", "check_grid", "check_option", "check_tasks", "settings_of"]
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadInput
+from ...errors import BadInput
+from ..task import Fitted, Learner, Predicted, Task
 from .checking import check_grid, check_option, check_tasks, settings_of
 from .nested import InnerFold, inner_folds
 from .scaling import Scaler, standard_scaler, target_unit
-from .task import Fitted, Learner, Predicted, Task
 from .threads import on_threads
 
 __all__ = ["RIDGE", "RIDGE_ALL", "Ridge", "RidgeSettings", "Spectrum", "fit_ridge", "restore_ridge", "spectrum"]

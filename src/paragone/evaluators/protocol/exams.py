@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..errors import BadInput, BadTable
-from ..features.described import Features
-from ..scores import Scores
-from ..splits import Fold
-from .entrant import Exam
+from ...errors import BadInput, BadTable
+from ...features.described import Features
+from ...scores import Scores
+from ...splits import Fold
+from ..entrant import Exam
 
 __all__ = ["Levels", "Refit", "exams_of", "levels_of", "scored_items"]
 

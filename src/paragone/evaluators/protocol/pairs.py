@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..stats.statistic import Floats, Ints
+from ...stats.statistic import Floats, Ints
 
 __all__ = ["alike", "clustered_kendall", "inside_groups"]
 

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..errors import BadInput
-from ..features.described import Features
-from ..scores import Scores
-from ..splits import Fold
-from .entrant import Entrant, Exam, asked, trained
+from ...errors import BadInput
+from ...features.described import Features
+from ...scores import Scores
+from ...splits import Fold
+from ..entrant import Entrant, Exam, asked, trained
+from ..task import Fitted
 from .exams import Refit, exams_of, levels_of
-from .task import Fitted
 
 __all__ = ["CHECKS", "Finding", "audit"]
 

@@ -9,9 +9,9 @@ from typing import Any, Self
 
 import polars as pl
 
-from ..errors import BadInput, BadTable, NotFound
-from ..settings import read_toml, write_toml
-from ..tables import read_table, write_table
+from ...errors import BadInput, BadTable, NotFound
+from ...settings import read_toml, write_toml
+from ...tables import read_table, write_table
 
 __all__ = ["GAINS", "MODELS", "PER_FOLD", "PREDICTIONS", "TABLE", "TESTS", "CrossValidation"]
 

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..errors import BadInput
-from ..features.described import Features
-from ..parallel import track
-from ..scores import Scores
-from ..splits import Fold
+from ...errors import BadInput
+from ...features.described import Features
+from ...parallel import track
+from ...scores import Scores
+from ...splits import Fold
+from ..entrant import Entrant, Exam, asked, trained
+from ..task import Predicted
 from .beside import floors_beside, learned_means, metrics_beside, set_rows
 from .contests import contests, gains
-from .entrant import Entrant, Exam, asked, trained
 from .exams import Levels, Refit, exams_of, levels_of, scored_items
 from .judged import STATISTICS, Court, Foretold, fold_mean
-from .task import Predicted
 from .validation import GAINS, MODELS, PER_FOLD, PREDICTIONS, TABLE, TESTS, CrossValidation
 
 __all__ = ["crossval"]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..stats.statistic import Floats
+from ...stats.statistic import Floats
 
 __all__ = ["Floor", "additive", "cell_mean", "floors_of"]
 

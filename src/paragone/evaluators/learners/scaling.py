@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadInput
+from ...errors import BadInput
 
 __all__ = ["Scaler", "Unit", "principal_components", "range_scaler", "standard_scaler", "target_unit"]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingExtra, NotConverged, TooFew
+from ...errors import MissingExtra, NotConverged, TooFew
 from .checking import check_option
 
 __all__ = [

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
-from ..stats.dependent import Difference
-from ..stats.holm import holm
-from ..stats.resample import bootstrap_weights, percentile_interval
-from ..stats.statistic import Floats
+from ...stats.dependent import Difference
+from ...stats.holm import holm
+from ...stats.resample import bootstrap_weights, percentile_interval
+from ...stats.statistic import Floats
 from .judged import LEAST_FOLDS, STATISTICS, Court, Foretold, Kind, expanded_level, fold_mean
 
 __all__ = ["contests", "gains", "paired_folds", "relative_gain"]

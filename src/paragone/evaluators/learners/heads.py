@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from ..errors import BadInput
+from ...errors import BadInput
+from ..task import Fitted, Learner, Predicted, Task
 from .checking import check_option, check_tasks, settings_of
 from .scaling import Scaler, Unit, principal_components, standard_scaler, target_unit
-from .task import Fitted, Learner, Predicted, Task
 from .threads import on_threads
 from .training import HeadSettings, Layers, Trained, output, train
 
@@ -113,7 +113,7 @@ def fit_heads(tasks: Sequence[Task], *, seed: int, quiet: bool = True, jobs: int
     check_tasks(tasks)
     if not tasks:
         return []
-    from ..features.nets import torch_threads
+    from ...features.nets import torch_threads
 
     with torch_threads(1):
         shared = {id(task.x): task.x for task in tasks}

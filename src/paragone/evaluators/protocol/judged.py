@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import t as student
 
-from ..agreement.figures import LEAST_CLUSTERS, LEAST_ITEMS
-from ..stats.correlation import kendall, kendall_replicates, spearman, spearman_replicates
-from ..stats.resample import bootstrap_weights, percentile_interval
-from ..stats.statistic import Floats, Ints, Statistic
+from ...agreement.figures import LEAST_CLUSTERS, LEAST_ITEMS
+from ...stats.correlation import kendall, kendall_replicates, spearman, spearman_replicates
+from ...stats.resample import bootstrap_weights, percentile_interval
+from ...stats.statistic import Floats, Ints, Statistic
 from .pairs import alike, clustered_kendall, inside_groups
 
 __all__ = ["LEAST_FOLDS", "STATISTICS", "Court", "Foretold", "Kind", "Over", "expanded_level", "fold_mean"]

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadInput, MissingExtra
+from ...errors import BadInput, MissingExtra
+from ..task import Fitted, Learner, Predicted, Task
 from .checking import check_grid, check_option, check_tasks, settings_of
 from .nested import inner_folds
 from .scaling import Scaler, Unit, range_scaler, target_unit
-from .task import Fitted, Learner, Predicted, Task
 from .threads import on_threads
 
 __all__ = ["SVR", "Kernel", "SupportVectors", "SvrSettings", "fit_svr", "restore_svr"]

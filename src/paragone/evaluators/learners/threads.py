@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from ..errors import BadConfig
-from ..parallel import track
+from ...errors import BadConfig
+from ...parallel import track
 
 __all__ = ["on_threads"]
 

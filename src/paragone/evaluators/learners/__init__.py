@@ -1,0 +1,1 @@
+"""Ways to learn scores from features: two-layer heads, ridge regression, support vectors."""
