@@ -90,6 +90,29 @@ def test_errors_are_those_of_unseen_levels() -> None:
     assert errors.level == pytest.approx(student.ppf(0.975, 4) * 0.5 * math.sqrt(1.25), rel=0.02)
 
 
+def test_the_mean_of_fewer_items_is_less_sure() -> None:
+    judge = trained(foretold=foretold(0.05))
+    errors = judge.heads["style"].errors
+    assert errors.spread == pytest.approx(0.01, rel=0.5)  # what `foretold` adds to each item
+    assert errors.of_mean(6) == errors.of_mean(60) == pytest.approx(errors.level)
+    wide = errors._replace(spread=1.0)
+    reach = student.ppf(0.975, 4)
+    assert wide.of_mean(1) == pytest.approx(math.hypot(errors.level, reach * math.sqrt(1 - 1 / 6)))
+    assert errors._replace(spread=math.nan).of_mean(1) == errors.level
+    few = board_of(judge, 1.5, CELLS[:1]).filter(pl.col("by") == "evaluator").row(0, named=True)
+    assert few["high"] - few["score"] == pytest.approx(errors.of_mean(1))
+
+
+def test_a_guess_is_the_mean_of_the_other_levels() -> None:
+    errors = trained(foretold=foretold(0.5)).heads["style"].errors
+    truth = np.arange(4.0)
+    missed = (truth.sum() - truth) / 3 - truth
+    assert errors.guess == pytest.approx(
+        student.ppf(0.975, 4) * math.sqrt((missed**2).mean()) * math.sqrt(1.25), rel=0.01
+    )
+    assert errors.level < errors.guess
+
+
 def test_the_conformal_rank_needs_enough_items() -> None:
     few = foretold(0.5).head(18)  # ceil(.95 * 19) = 19 > 18
     people = trained().people

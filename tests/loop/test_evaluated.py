@@ -12,14 +12,14 @@ import pytest
 from installed import needed, needed_package
 from learning_world import CONTENTS, KEPT, STYLES, learning_folder, write_results
 from paragone.benchmark import Benchmark
-from paragone.errors import BadConfig, BadInput, NotFound, UnknownName, WouldOverwrite
+from paragone.errors import BadConfig, BadInput, MissingExtra, NotFound, UnknownName, WouldOverwrite
 from paragone.evaluators.measuring import metric_of
 from paragone.evaluators.protocol.validation import CrossValidation
 from paragone.evaluators.stored import load_evaluator, save_evaluator
 from paragone.features import load_backbone
 from paragone.loop.described import Network, described, factors_of
 from paragone.loop.evaluated import crossval_folder, train_folder
-from paragone.loop.machine import measured
+from paragone.loop.machine import compared, measured
 from paragone.loop.rated import rate_folder
 
 for library in ("torch", "safetensors"):
@@ -253,6 +253,36 @@ def test_what_it_learned_from_is_no_test_of_it(world: Path, tmp_path: Path) -> N
         made.write(bench / "scores" / f"{made.name}.csv")
     found = crossval_folder(bench, ["method"], NETWORK, learners=["ridge"], replicates=0)
     assert not [name for name in found["method"].table["predictor"].unique() if name.startswith("judge")]
+
+
+def test_figures_of_what_it_learned_from_say_so_wherever_they_go(world: Path, tmp_path: Path) -> None:
+    bench = tmp_path / "bench"
+    shutil.copytree(world, bench)
+    (judged, _) = measured([str(bench / "evaluators" / "judge")], Benchmark.read(bench))
+    assert judged.made["learned_items"] == len(KEPT) * len(CONTENTS) * len(STYLES)
+    path = judged.write(bench / "scores" / f"{judged.name}.csv")
+    found = compared(bench / "scores" / "human.csv", [path], replicates=0)
+    assert set(found.frame["predictor"]) == {"judge-content (learned from these)"}
+    assert any("learned from these items: this is no test of it" in line for line in found.notes["joined"])
+
+
+def test_an_evaluator_takes_the_place_of_another_and_says_so(world: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
+    for _ in range(2):
+        place = train_folder(
+            world, NETWORK, learner="ridge", output=tmp_path / "judge", validate=False, say=lines.append
+        )
+    assert [line for line in lines if "takes its place" in line] == [
+        f"'{place}' holds an evaluator already; this one takes its place (--name keeps both)"
+    ]
+
+
+def test_libraries_that_are_missing_are_named_at_once(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paragone.loop.described.find_spec", lambda name: None if name in ("timm", "sklearn") else True)
+    with pytest.raises(MissingExtra, match=r"need timm, sklearn: pip install 'paragone\[torch,learn\]'"):
+        crossval_folder(world, ["method"], NETWORK)
+    with pytest.raises(MissingExtra, match=r"need timm: pip install 'paragone\[torch\]'"):
+        train_folder(world, NETWORK, learner="ridge")
 
 
 def test_factors_called_like_columns_of_scores_are_refused(world: Path) -> None:

@@ -233,6 +233,17 @@ def test_without_validation_the_page_says_that_errors_are_unknown(write: Callabl
     assert "The intervals are of two kinds" not in words
 
 
+def test_an_evaluator_that_places_no_better_than_a_guess_is_told(
+    facts: LeaderFacts, write: Callable[..., str], tmp_path: Path
+) -> None:
+    said = "no better than the mean of the known ones does, said of each"
+    errors = {name: own._replace(level=1.0, guess=2.0) for name, own in facts.errors.items()}
+    assert said not in _words(write(tmp_path, facts=replace(facts, errors=errors)))
+    errors["style"] = errors["style"]._replace(level=2.5)
+    words = _words(write(tmp_path, facts=replace(facts, errors=errors)))
+    assert f"The evaluator foretold the mean of an unseen method on style {said}" in words
+
+
 def test_without_intervals_there_are_no_ranks(board: pl.DataFrame, write: Callable[..., str], tmp_path: Path) -> None:
     none = board.with_columns(pl.lit(None, dtype=pl.Float64).alias(n) for n in ("low", "high"))
     none = none.with_columns(pl.lit(None, dtype=pl.Int64).alias(n) for n in ("rank_low", "rank_high"))

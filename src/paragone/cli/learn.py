@@ -121,7 +121,8 @@ def _people_options(command: Command) -> Command:
     "learners",
     multiple=True,
     metavar="NAME[:OPTION=VALUE,...]",
-    help="Learner, for example ridge or astra-score:components=256; may be repeated. Default: four of them.",
+    help="Learner, for example ridge or astra-score:components=256; may be repeated. "
+    "Default: astra-score, astra-score:components=256, ridge, svr.",
 )
 @_people_options
 @click.option(
@@ -167,7 +168,7 @@ def crossval(
     must_exist(people, *metrics)
     from ..loop import evaluated
     from ..loop.described import Network, blindness
-    from ..loop.learned import crossval_document, crossval_table
+    from ..loop.learned import crossval_document, crossval_table, verdicts
 
     silent = quiet or as_json
     found = evaluated.crossval_folder(
@@ -191,7 +192,10 @@ def crossval(
         emit({"crossval": [crossval_document(factor, one) for factor, one in found.items()]})
         return
     show_frame(crossval_table(found))
-    say(str(output or folder / "crossval"), quiet=silent)
+    for line in verdicts(found):
+        say(line, quiet=silent)
+    more = "" if output else f"; intervals and tests in a page: paragone report {folder}"
+    say(f"{output or folder / 'crossval'}{more}", quiet=silent)
 
 
 @click.command()

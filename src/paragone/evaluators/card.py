@@ -86,5 +86,7 @@ def _errors(evaluator: Evaluator) -> list[str]:
         )
         if not math.isnan(errors.level):
             line += f"; the mean of an unseen {evaluator.factor or 'level'} within {errors.level:.3g}"
+        if not math.isnan(errors.guess):
+            line += f", where the mean of the known ones, said of each, would be within {errors.guess:.3g}"
         said.append(f"{line}.")
     return [*said, ""]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.stats import t as student
 
 from ..errors import BadInput
 from ..features.described import Features
@@ -40,6 +41,25 @@ class Errors(NamedTuple):
     """Held-out items behind it."""
     n_levels: int
     """Held-out levels behind it."""
+    spread: float = math.nan
+    """Standard deviation of the errors inside a level; NaN: not known."""
+    guess: float = math.nan
+    """What `level` would be if the mean of the other levels were said of each; NaN: not known."""
+
+    def of_mean(self, n: int) -> float:
+        """Half width of the 95 % interval of the mean of n items of an unseen level.
+
+        That of a level as large as the held-out ones; the mean of fewer items has more of their own errors in it, whose
+        squared spread over n is then added.
+
+        Args:
+            n: items that the mean is taken over, >= 1.
+        """
+        if math.isnan(self.level) or math.isnan(self.spread):
+            return self.level
+        fewer = max(1.0 / n - self.n_levels / self.n_items, 0.0)
+        reach = float(student.ppf(0.975, self.n_levels))
+        return reach * math.sqrt((self.level / reach) ** 2 + fewer * self.spread**2)
 
 
 UNKNOWN_ERRORS = Errors(math.nan, math.nan, "", 0, 0)
@@ -163,7 +183,8 @@ class Evaluator:
         Returns:
             One row for each item and criterion. low and high are the 95 % interval of people's score of an unseen item
             (where errors on unseen levels are known, else of the mean over the ensemble's members); `n` is 1; items far
-            from all training items have the status 'ok' and stand in `made["far"]`. Items without features have the
+            from all training items have the status 'ok' and stand in `made["far"]`; `made["learned_items"]` counts those
+            that it learned from, by their ids. Items without features have the
             status 'missing' and stand in `made["reasons"]`.
 
         Raises:
@@ -191,6 +212,7 @@ class Evaluator:
             "backbone_source": self.read.source,
             "pictures_sha256": features.pictures_sha256,
             "far": [item for item, beyond in zip(features.items, far, strict=True) if beyond],
+            "learned_items": len(set(features.items) & set(self.people["item"])),
             "reasons": dict(features.missing),
             **self.flags,
         }

@@ -40,8 +40,9 @@ def leaderboard(evaluator: Evaluator, rated: Scores, *, level: str, items: pl.Da
     """Rank a new level among the known ones, on the references that it has results for.
 
     The mean of a known level is that of its scores of people over the same references; its interval takes the items'
-    errors as independent. The mean of the new level is the evaluator's; its interval is what held for unseen levels, or,
-    where that is not known, that of the mean of independent items. Two levels may change places where intervals overlap.
+    errors as independent. The mean of the new level is the evaluator's; its interval is what held for unseen levels (wider
+    where it has fewer results than those had), or, where that is not known, that of the mean of independent items. Two
+    levels may change places where intervals overlap.
     Where the new items have known levels of the ranked factor (it is a content or a style), there is nothing to rank, and
     the new one stands alone.
 
@@ -71,7 +72,7 @@ def leaderboard(evaluator: Evaluator, rated: Scores, *, level: str, items: pl.Da
     rows = []
     for criterion in evaluator.criteria:
         own = scored.filter(pl.col("criterion").eq_missing(criterion))
-        half = evaluator.heads[criterion].errors.level
+        half = evaluator.heads[criterion].errors.of_mean(max(own.height, 1))
         if math.isnan(half):
             half = _half(own)
         mean = float(own["score"].mean())  # type: ignore[arg-type]

@@ -143,10 +143,23 @@ def errors_of(foretold: pl.DataFrame, people: pl.DataFrame, criterion: str | Non
     rank = math.ceil(_SHARE * (n + 1))
     if rank <= n:
         item = float(np.sort(np.abs(errors["error"].to_numpy()))[rank - 1])
-    if k >= _LEAST_LEVELS:  # about 0, not about their mean: a bias that all share is an error too
-        spread = math.sqrt(float((means**2).mean()))
-        level = float(student.ppf((1 + _SHARE) / 2, k)) * spread * math.sqrt(1 + 1 / k)
-    return Errors(item, level, protocol, n, k)
+    guess = spread = math.nan
+    if k >= _LEAST_LEVELS:
+        level = _further(means)
+        truths = both.group_by("fold").agg(pl.col("truth").sum(), n=pl.len())
+        total, size = truths["truth"].to_numpy(), truths["n"].to_numpy()
+        guess = _further((total.sum() - total) / (size.sum() - size) - total / size)
+        inside = (pl.col("error") - pl.col("error").mean().over("fold")).pow(2).sum()
+        spread = math.sqrt(float(errors.select(inside).item()) / (n - k)) if n > k else math.nan
+    return Errors(item, level, protocol, n, k, spread, guess)
+
+
+def _further(errors: NDArray[np.float64]) -> float:
+    """Half width that the error of the mean of a further level stays within: about 0, not about the mean of these (k,)
+    errors, since a bias that all share is an error too."""
+    k = len(errors)
+    reach = float(student.ppf((1 + _SHARE) / 2, k)) * math.sqrt(1 + 1 / k)
+    return reach * math.sqrt(float((errors**2).mean()))
 
 
 def _told_apart(features: Features) -> NDArray[np.int64]:

@@ -30,6 +30,7 @@ EVALUATOR_FILE = "evaluator.toml"
 _CARD = "README.md"
 _OURS = re.compile(r"(weights-.*\.safetensors|people-.*\.csv|README\.md|\..*\.part)")
 _REACH = ("columns", "mean", "scale", "axes", "points", "spread")
+_WIDTHS = ("item", "level", "spread", "guess")
 _NUMBERS = ("score", "low", "high")
 
 
@@ -196,7 +197,7 @@ def _faults(made: Evaluator) -> list[str]:
     for criterion, head in made.heads.items():
         if criterion not in criteria:
             faults.append(f"no item has a score of people on '{criterion}'")
-        for name in ("item", "level"):
+        for name in _WIDTHS:
             value = getattr(head.errors, name)
             if not isinstance(value, float) or not (math.isnan(value) or 0 < value < math.inf):
                 faults.append(f"error of '{criterion}' is {value}; it must be a number above 0")
@@ -212,13 +213,13 @@ def _head(said: Mapping[str, Any], number: int, arrays: Mapping[str, NDArray[Any
     start = f"head.{number}."
     own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
     columns = own.pop("columns")
-    errors = {"item": math.nan, "level": math.nan, **said["errors"]}
+    errors = {**dict.fromkeys(_WIDTHS, math.nan), **said["errors"]}
     return Head(
         fitted=learner.restore(own, said["notes"]),
         learner=said["learner"],
         columns=columns,
         without=tuple(said["without"]),
-        errors=Errors(**{**errors, **{name: float(errors[name]) for name in ("item", "level")}}),
+        errors=Errors(**{**errors, **{name: float(errors[name]) for name in _WIDTHS}}),
     )
 
 

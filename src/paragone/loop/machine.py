@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -243,13 +244,13 @@ def compared(
         )
     found_in = predictors_in(people[0], human, machines)
     predictors = [_directed(made, better or {}) for made in found_in.scores]
-    learned = [made.name for made in predictors if "evaluator" in made.made]
-    told = [f"{name} is a learned evaluator; on items that it learned from, this is no test of it" for name in learned]
     names = [made.name for made in predictors]
     for name in better or {}:
         if name not in names:
             raise UnknownName.among(name, names, "predictor")
-    met = joined(people[0], predictors)
+    learned = [made.name for made in predictors if made.made.get("learned_items")]
+    told = [f"{name} is an evaluator that learned from these items: this is no test of it" for name in learned]
+    met = joined(people[0], [_labelled(made) for made in predictors])
     found = compare(
         people[0],
         *met.machines,
@@ -270,6 +271,11 @@ def compared(
             "made": made,
         },
     )
+
+
+def _labelled(made: Scores) -> Scores:
+    """What learned from these very items says so in its name, wherever its figures go."""
+    return replace(made, name=f"{made.name} (learned from these)") if made.made.get("learned_items") else made
 
 
 def _directed(made: Scores, better: Mapping[str, str]) -> Scores:

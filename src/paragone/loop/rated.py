@@ -215,9 +215,11 @@ def _jobs(
 def _layout(results: Path, jobs: Sequence[Job], level: str) -> FolderMethod:
     best = next(iter(detect_layout(results, jobs)), None)
     if best is None:
+        listed = from_files(results).benchmark.items["image"]
         raise BadInput(
-            f"no known layout reads the pictures in '{results}' as results of '{level}' on the benchmark's references; "
-            "say how they are named: --pattern '{content}_{style}.png'",
+            f"no known layout (paragone list layouts) reads the pictures in '{results}', for example "
+            f"'{Path(listed[0]).name}', as results of '{level}' on the benchmark's references; say how they are named: "
+            "--pattern '{content}_{style}.png'",
             where=str(results),
         )
     return FolderMethod(root=str(results.resolve()), layout=best.layout)

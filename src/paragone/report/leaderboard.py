@@ -246,14 +246,20 @@ def _trust(facts: LeaderFacts, stem: str) -> Section:
     rows: list[Row] = []
     frame: list[dict[str, Any]] = []
     for criterion, errors in facts.errors.items():
-        item, mean = (None if math.isnan(value) else value for value in (errors.item, errors.level))
+        item, mean, guess = (None if math.isnan(v) else v for v in (errors.item, errors.level, errors.guess))
         frame.append(
             {"criterion": criterion, "learner": facts.learners.get(criterion, ""), "protocol": errors.protocol or None}
-            | {"error_item": item, "error_level": mean, "n_items": errors.n_items, "n_levels": errors.n_levels}
+            | {
+                "error_item": item,
+                "error_level": mean,
+                "guess_level": guess,
+                "n_items": errors.n_items,
+                "n_levels": errors.n_levels,
+            }
         )
         cells = [Cell(criterion_words(criterion)), Cell(facts.learners.get(criterion, ""))]
         cells.append(Cell(errors.protocol or "not validated"))
-        for value in (item, mean):
+        for value in (item, mean, guess):
             cells.append(
                 Cell(
                     _NONE if value is None else f"\N{PLUS-MINUS SIGN}{fixed(value, decimals_for([], [value]))}",
@@ -265,6 +271,7 @@ def _trust(facts: LeaderFacts, stem: str) -> Section:
     heads += [
         Head("a picture", "95 % of errors within"),
         Head("a mean", f"of an unseen {facts.factor or 'level'}, 95 %"),
+        Head("a guess", "the mean of the known ones, 95 %"),
     ]
     heads += [Head("n", "held-out pictures"), Head("n", "held-out levels")]
     schema = {
@@ -273,6 +280,7 @@ def _trust(facts: LeaderFacts, stem: str) -> Section:
         "protocol": pl.String,
         "error_item": pl.Float64,
         "error_level": pl.Float64,
+        "guess_level": pl.Float64,
         "n_items": pl.Int64,
         "n_levels": pl.Int64,
     }
@@ -280,9 +288,22 @@ def _trust(facts: LeaderFacts, stem: str) -> Section:
     csv = f"figures/{stem}-errors.csv"
     table = Table(caption, heads, rows, facts.badges, csv, pl.DataFrame(frame, schema=schema))
     blocks: list[Block] = [table]
+    blocks += [Prose(said, "warn") for said in _no_better_than_a_guess(facts)]
     if all(math.isnan(errors.item) for errors in facts.errors.values()):
         blocks.insert(0, Prose("The evaluator was not validated: nothing is known of its error.", "warn"))
     return Section("trust", "How far to trust it", blocks, facts.badges)
+
+
+def _no_better_than_a_guess(facts: LeaderFacts) -> list[str]:
+    """Says where looking at the pictures told no more about an unseen level than the mean of the known ones."""
+    lost = [c for c, errors in facts.errors.items() if errors.level >= errors.guess]
+    if not lost:
+        return []
+    on = f" on {joined([criterion_words(c) for c in lost])}" if lost != [None] else ""
+    return [
+        f"The evaluator foretold the mean of an unseen {facts.factor or 'level'}{on} no better than the mean of the known "
+        "ones does, said of each: its places there say little."
+    ]
 
 
 def _submitting(facts: LeaderFacts) -> Section:
