@@ -12,15 +12,19 @@ import pytest
 from installed import needed, needed_package
 from learning_world import CONTENTS, KEPT, STYLES, learning_folder, write_results
 from paragone.benchmark import Benchmark
-from paragone.errors import BadConfig, BadInput, MissingExtra, NotFound, UnknownName, WouldOverwrite
+from paragone.errors import BadConfig, BadInput, MissingExtra, NotFound, TooFew, UnknownName, WouldOverwrite
 from paragone.evaluators.measuring import metric_of
+from paragone.evaluators.protocol.papers import paper_table
 from paragone.evaluators.protocol.validation import CrossValidation
 from paragone.evaluators.stored import load_evaluator, save_evaluator
 from paragone.features import load_backbone
 from paragone.loop.described import Network, described, factors_of
 from paragone.loop.evaluated import crossval_folder, train_folder
-from paragone.loop.machine import compared, measured
+from paragone.loop.learned import rated_document
+from paragone.loop.machine import compared, measured, write_all
 from paragone.loop.rated import rate_folder
+from paragone.report.leaders import leaders_of
+from paragone.scores import Scores
 
 for library in ("torch", "safetensors"):
     needed(library)
@@ -285,6 +289,108 @@ def test_libraries_that_are_missing_are_named_at_once(world: Path, monkeypatch: 
         train_folder(world, NETWORK, learner="ridge")
 
 
+def test_a_metric_of_few_items_is_not_called_strongest(world: Path, tmp_path: Path) -> None:
+    items = [f"{m}/hill/{s}" for m in ("faint", "half") for s in STYLES][:5]
+    rng = np.random.default_rng(0)
+    few = Scores(pl.DataFrame({"item": items, "score": [1.0, 2.0, 3.0, 4.0, 5.0]}), name="few")
+    every = Benchmark.read(world).items["item"].sort()
+    whole = Scores(pl.DataFrame({"item": every, "score": rng.standard_normal(len(every))}), name="whole")
+    paths = [one.write(tmp_path / f"{one.name}.csv") for one in (few, whole)]
+    found = crossval_folder(
+        world, ["content"], NETWORK, learners=["ridge"], metrics=paths, output=tmp_path / "out", replicates=0
+    )["content"]
+    metric = found.gains.filter(pl.col("baseline_kind") == "metric")
+    assert set(metric["baseline"]) == {"whole"}
+    paper = paper_table(found)
+    row = paper.frame["predictor"].to_list().index("few")
+    assert all(paper.marks[name][row] == "" for name in paper.marks.columns[2:])
+    assert {own.metric["predictor"] for own in leaders_of(found) if own.metric} == {"whole"}
+
+
+def test_people_are_no_metric_and_an_evaluator_of_these_items_is_marked(world: Path, tmp_path: Path) -> None:
+    (judged, _) = measured([str(world / "evaluators" / "judge")], Benchmark.read(world))
+    path = judged.write(tmp_path / "judged.csv")
+    options = {"learners": ["ridge"], "output": tmp_path / "out", "replicates": 0}
+    found = crossval_folder(world, ["method"], NETWORK, metrics=[path], **options)["method"]
+    assert "judge-content (learned from these)" in found.table["predictor"].to_list()
+    with pytest.raises(BadInput, match="holds scores of people, and no metric's"):
+        crossval_folder(world, ["method"], NETWORK, metrics=[world / "scores" / "human.csv"], **options)
+
+
+def test_a_blind_head_enters_only_where_it_is_blind(world: Path, tmp_path: Path) -> None:
+    found = crossval_folder(
+        world,
+        ["method", "method"],
+        NETWORK,
+        learners=["ridge"],
+        without={"content": ("style",)},
+        output=tmp_path / "out",
+        replicates=0,
+    )["method"]
+    assert set(found.table.filter(pl.col("predictor") == "ridge blind")["criterion"]) == {"content"}
+    assert set(found.table.filter(pl.col("predictor") == "ridge")["criterion"]) == {"content", "style"}
+
+
+def test_names_that_are_written_alike_lose_nothing(world: Path, tmp_path: Path) -> None:
+    new, judge = write_results(tmp_path / "fresh", 0.6), world / "evaluators" / "judge"
+    rate_folder(new, judge, name="a/b", output=tmp_path / "out")
+    with pytest.raises(WouldOverwrite, match="holds what was said of 'a/b'"):
+        rate_folder(new, judge, name="a-b", output=tmp_path / "out")
+    rate_folder(new, judge, name="a/b", output=tmp_path / "out")
+    other = train_folder(world, NETWORK, learner="ridge", output=tmp_path / "other", validate=False)
+    assert load_evaluator(other).name == "other"
+    frame = pl.DataFrame({"item": ["x"], "score": [1.0]})
+    with pytest.raises(WouldOverwrite, match="'a/b' and 'a-b' would both be written to"):
+        write_all([Scores(frame, name="a/b"), Scores(frame, name="a-b")], tmp_path)
+    assert not list(tmp_path.glob("*.csv"))
+
+
+def test_what_cannot_be_rated_or_left_out_says_why(world: Path, tmp_path: Path) -> None:
+    judge = world / "evaluators" / "judge"
+    new = write_results(tmp_path / "fresh", 0.6)
+    references = pl.DataFrame(schema={"factor": pl.String, "level": pl.String, "image": pl.String})
+    Benchmark(pl.DataFrame({"item": ["a", "b"], "method": ["p", "q"]}), references, name="bare").write(
+        tmp_path / "bare"
+    )
+    with pytest.raises(BadInput, match="'bare' has no factor 'content'; evaluator 'judge' reads content and style"):
+        rate_folder(new, judge, benchmark=tmp_path / "bare", output=tmp_path / "out")
+    for file in list(new.iterdir()):
+        shutil.copy(file, file.with_suffix(".bmp"))
+    with pytest.raises(BadInput, match="is there several times, for example for bridge x dots"):
+        rate_folder(new, judge, output=tmp_path / "out")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(TooFew, match="no picture in"):
+        rate_folder(tmp_path / "empty", judge, output=tmp_path / "out")
+    benchmark = Benchmark.read(world)
+    more = tmp_path / "more"
+    shutil.copytree(world, more)
+    items = benchmark.items.with_columns(alias="m" + pl.col("method"))
+    Benchmark(items, benchmark.references, name="learning", criteria=("content", "style")).write(more)
+    with pytest.raises(BadConfig, match="factor 'alias' cannot be left out"):
+        crossval_folder(more, ["alias"], NETWORK)
+    huge = Scores.read(world / "scores" / "human.csv")
+    Scores(huge.frame.with_columns(pl.col("score", "low", "high") * 1e200), name="human").write(tmp_path / "huge.csv")
+    with pytest.raises(BadInput, match="give them in a unit in which they are smaller"):
+        train_folder(world, NETWORK, people=tmp_path / "huge.csv")
+
+
+def test_a_card_or_a_toml_of_others_is_not_replaced(world: Path, tmp_path: Path) -> None:
+    judge = load_evaluator(world / "evaluators" / "judge")
+    for name, text in (("README.md", "precious"), ("evaluator.toml", "x = 1\n")):
+        place = tmp_path / name.partition(".")[0]
+        place.mkdir()
+        (place / name).write_text(text)
+        with pytest.raises(WouldOverwrite, match="holds something else than an evaluator"):
+            save_evaluator(judge, place)
+        assert (place / name).read_text() == text
+
+
+def test_random_weights_are_told(world: Path, tmp_path: Path) -> None:
+    found = rate_folder(write_results(tmp_path / "fresh", 0.6), world / "evaluators" / "judge", output=tmp_path / "out")
+    assert "the evaluator reads alexnet (random weights, seed 0): a control, and no judge" in found.warnings
+    assert rated_document(found)["random_weights"] is True
+
+
 def test_factors_called_like_columns_of_scores_are_refused(world: Path) -> None:
     benchmark = Benchmark.read(world)
     more = benchmark.items.with_columns(pl.col("content").alias("score"))
@@ -297,6 +403,8 @@ def test_an_unseen_content_is_not_ranked_among_contents(world: Path, tmp_path: P
     new = write_results(tmp_path / "fresh", 0.8)
     found = rate_folder(new, tmp_path / "judge", benchmark=world, output=tmp_path / "out")
     assert set(found.board["by"]) == {"evaluator"}
+    assert found.board["low"].null_count() == found.board.height  # nothing is known of the mean of a new method
+    assert "nothing is ranked" in found.files[-1].read_text(encoding="utf-8")
 
 
 def test_files_of_others_are_not_replaced(world: Path, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def leaderboard(evaluator: Evaluator, rated: Scores, *, level: str, items: pl.Da
     where it has fewer results than those had), or, where that is not known, that of the mean of independent items. Two
     levels may change places where intervals overlap.
     Where the new items have known levels of the ranked factor (it is a content or a style), there is nothing to rank, and
-    the new one stands alone.
+    the new one stands alone, without an interval.
 
     Args:
         evaluator: what rated.
@@ -72,9 +72,10 @@ def leaderboard(evaluator: Evaluator, rated: Scores, *, level: str, items: pl.Da
     rows = []
     for criterion in evaluator.criteria:
         own = scored.filter(pl.col("criterion").eq_missing(criterion))
-        half = evaluator.heads[criterion].errors.of_mean(max(own.height, 1))
-        if math.isnan(half):
-            half = _half(own)
+        half = math.nan  # of a level of another factor than the held-out one nothing is known
+        if ranked or not evaluator.factor:
+            half = evaluator.heads[criterion].errors.of_mean(max(own.height, 1))
+            half = _half(own) if math.isnan(half) else half
         mean = float(own["score"].mean())  # type: ignore[arg-type]
         beyond = float(np.mean([item in far for item in own["item"]]))
         table: list[tuple[Any, ...]] = [

@@ -46,9 +46,12 @@ def may_save(folder: str | Path) -> None:
         WouldOverwrite: it does.
     """
     folder = Path(folder)
-    if not folder.exists() or is_evaluator(folder):
+    if not folder.exists() or (is_evaluator(folder) and "heads" in read_toml(folder / EVALUATOR_FILE)):
         return
-    strange = [one.name for one in folder.iterdir() if not _OURS.fullmatch(one.name)] if folder.is_dir() else [""]
+    ours = (
+        [one for one in folder.iterdir() if _OURS.fullmatch(one.name) and one.name != _CARD] if folder.is_dir() else []
+    )
+    strange = not folder.is_dir() or len(ours) < len(list(folder.iterdir()))  # a card comes after evaluator.toml
     if strange:
         raise WouldOverwrite(
             f"'{folder}' holds something else than an evaluator; name another folder", where=str(folder)
@@ -156,7 +159,7 @@ def load_evaluator(folder: str | Path) -> Evaluator:
             better=said["better"],
             made=said["made"],
         )
-        faults = _faults(made)
+        faults = _faults(made, len(said["heads"]))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise BadInput(
             f"{folder / EVALUATOR_FILE} is not what paragone train writes ({type(error).__name__}: {error})",
@@ -178,7 +181,7 @@ def _part(folder: Path, said: Mapping[str, str]) -> Path:
     return path
 
 
-def _faults(made: Evaluator) -> list[str]:
+def _faults(made: Evaluator, n_heads: int) -> list[str]:
     """What does not fit together; each would else show as a wrong number or a traceback."""
     from ..features.featuresets import FEATURES
 
@@ -193,6 +196,8 @@ def _faults(made: Evaluator) -> list[str]:
         faults.append(f"factor '{made.factor}' is no column of the people's table")
     if not (math.isfinite(made.reach.limit) and made.reach.rest > 0):
         faults.append("reach must be finite and above 0")
+    if len(made.heads) < n_heads:
+        faults.append("two heads are of one criterion")
     criteria = set(made.people["criterion"].unique().to_list())
     for criterion, head in made.heads.items():
         if criterion not in criteria:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ __all__ = [
     "entrants_of",
     "factors_of",
     "kind_of_features",
+    "labelled",
     "must_be_installed",
     "must_be_there",
     "people_of",
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 _NOT_OPTIONS = ("jobs", "quiet", "seed", "tasks")  # the verbs give these
+_LARGEST = 1e100  # our choice: squares and their sums stay numbers
 CACHE = ".features"
 """Folder of a benchmark in which what networks saw of its pictures is kept."""
 
@@ -180,13 +182,25 @@ def people_of(folder: Path, people: Path | None) -> tuple[Scores, Path]:
 
     Raises:
         NotFound: neither is there.
+        BadInput: scores so large that their squares are no numbers.
     """
     path = people or folder / "scores" / "human.csv"
     if not path.is_file():
         raise NotFound(
             f"no scores of people at '{path}'; make them with paragone score, or name them (--people)", where=str(path)
         )
-    return Scores.read(path), path
+    scores = Scores.read(path)
+    largest = scores.frame["score"].abs().max()
+    if isinstance(largest, float) and largest > _LARGEST:
+        raise BadInput(
+            f"{path}: scores reach {largest:.3g}; give them in a unit in which they are smaller", where=str(path)
+        )
+    return scores, path
+
+
+def labelled(scores: Scores) -> Scores:
+    """What learned from these very items says so in its name, wherever its figures go."""
+    return replace(scores, name=f"{scores.name} (learned from these)") if scores.made.get("learned_items") else scores
 
 
 def factors_of(benchmark: Benchmark) -> pl.DataFrame:
@@ -267,7 +281,7 @@ def entrants_of(specs: Sequence[str], *, without: Mapping[str | None, tuple[str,
         BadConfig: an option is not of the form name=value.
     """
     made: list[Entrant] = []
-    for spec in specs:
+    for spec in (one.strip() for one in specs):
         name, _, rest = spec.partition(":")
         options = {}
         for piece in filter(None, (one.strip() for one in rest.split(","))):

@@ -10,7 +10,7 @@ from typing import Literal
 import polars as pl
 
 from ..benchmark import Benchmark
-from ..errors import BadConfig, UnknownName
+from ..errors import BadConfig, BadInput, UnknownName
 from ..evaluators.entrant import Entrant
 from ..evaluators.making import fit_evaluator
 from ..evaluators.protocol.crossval import crossval
@@ -26,6 +26,7 @@ from .described import (
     entrants_of,
     factors_of,
     kind_of_features,
+    labelled,
     must_be_installed,
     must_be_there,
     people_of,
@@ -91,8 +92,8 @@ def crossval_folder(
     must_be_installed(learners)
     benchmark = Benchmark.read(folder)
     table = factors_of(benchmark)
-    _known(factors, table)
-    place = output or folder / "crossval"
+    _known(factors, table, benchmark)
+    place, factors = output or folder / "crossval", list(dict.fromkeys(factors))
     for factor in factors:
         may_write(place / f"crossval-{factor}.csv", VALIDATIONS)
     human, path = people_of(folder, people)
@@ -101,9 +102,9 @@ def crossval_folder(
     if without:
         entrants += entrants_of(learners, without=without)
     refit = refitting(folder, human) if targets == "refit" else None
-    machines = machines_in(folder, human) if metrics is None else [Scores.read(path) for path in metrics]
+    machines = machines_in(folder, human) if metrics is None else [_machine(path) for path in metrics]
     features, read = described(benchmark, network, cache=cache, jobs=jobs, quiet=quiet)
-    tell(f"features: {len(features.items)} items, {features.values.shape[1]} columns, {read.label}")
+    tell(f"features: {read.features} of {len(features.items)} items, {features.values.shape[1]} columns, {read.label}")
     for line in without_features(features):
         tell(line)
     made = {}
@@ -155,7 +156,7 @@ def train_folder(
         without: criterion -> references that its head must not see.
         targets: of the validation, as for `crossval_folder`.
         people: scores of people; None: scores/human.csv.
-        name: of the evaluator; empty: the learner's.
+        name: of the evaluator; empty: that of its folder, where one is named, else the learner's.
         output: its folder; None: evaluators/NAME of the benchmark.
         validate: learn the errors; else they stay unknown.
         seed: of all randomness.
@@ -173,11 +174,13 @@ def train_folder(
     table = factors_of(benchmark)
     chosen = factor if factor is not None else _ranked_factor(table)
     if chosen:
-        _known([chosen], table)
+        _known([chosen], table, benchmark)
+    if factor is None and chosen and chosen != "method":
+        tell(f"there is no method with several levels and items: one {chosen} is left out at a time, and ranked")
     human, path = people_of(folder, people)
     must_be_there(without or {}, human, network.features or kind_of_features(benchmark))
     (entrant,) = entrants_of([learner], without=without)
-    called = name or learner.partition(":")[0]
+    called = name or _name_of(learner, output)
     if file_name(called) != called:
         raise BadConfig(
             f"'{called}' cannot be the name of a folder; name the evaluator otherwise (--name)", where="--name"
@@ -194,7 +197,7 @@ def train_folder(
         options=entrant.options,
     )
     features, read = described(benchmark, network, cache=cache, jobs=jobs, quiet=quiet)
-    tell(f"features: {len(features.items)} items, {features.values.shape[1]} columns, {read.label}")
+    tell(f"features: {read.features} of {len(features.items)} items, {features.values.shape[1]} columns, {read.label}")
     for line in without_features(features):
         tell(line)
     foretold: pl.DataFrame | None = None
@@ -235,6 +238,12 @@ def train_folder(
     return save_evaluator(evaluator, place, validation=shown)
 
 
+def _name_of(learner: str, output: Path | None) -> str:
+    """An evaluator is called like the folder that was named for it, else like its learner."""
+    own = output.name if output is not None else ""
+    return own if own and file_name(own) == own else learner.partition(":")[0].strip()
+
+
 def _behind(people: Scores) -> dict[str, int]:
     """Answers and participants behind scores, the most over criteria, as far as their record says so."""
     notes = [said for said in people.made.get("notes", {}).values() if isinstance(said, Mapping)]
@@ -256,12 +265,26 @@ def machines_in(folder: Path, people: Scores) -> list[Scores]:
     return made
 
 
-def _known(factors: Sequence[str], table: pl.DataFrame) -> None:
+def _machine(path: Path) -> Scores:
+    """A table that was named as a metric's."""
+    scores = Scores.read(path)
+    if scores.made.get("verb") == "score":
+        raise BadInput(f"{path} holds scores of people, and no metric's", where=str(path))
+    return labelled(scores)
+
+
+def _known(factors: Sequence[str], table: pl.DataFrame, benchmark: Benchmark) -> None:
     if not factors:
         raise BadConfig(
             "name a factor whose levels are left out in turn, for example --leave-out method", where="--leave-out"
         )
     for factor in factors:
+        if factor in benchmark.factors and factor not in table.columns[1:]:
+            raise BadConfig(
+                f"factor '{factor}' cannot be left out: its levels are one, or one for each item, or they part the items as "
+                f"another factor does ({', '.join(table.columns[1:])})",
+                where=factor,
+            )
         if factor not in table.columns[1:]:
             raise UnknownName.among(factor, table.columns[1:], "factor with several levels")
 

@@ -78,4 +78,5 @@ def rated_document(found: Rated) -> dict[str, Any]:
         "warnings": found.warnings,
         "files": found.files,
         "simulated": bool(found.scores.made.get("simulated")),
+        "random_weights": bool(found.scores.made.get("random_weights")),
     }

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from ..agreement import compare
 from ..benchmark import Benchmark
-from ..errors import BadConfig, MissingExtra, NotFound, UnknownName
+from ..errors import BadConfig, MissingExtra, NotFound, UnknownName, WouldOverwrite
 from ..evaluators.evaluator import Evaluator
 from ..evaluators.stored import is_evaluator, load_evaluator
 from ..features import extract, load_backbone
@@ -21,7 +20,7 @@ from ..provenance import made_by
 from ..scores import Agreement, Better, Scores
 from ..tables import open_table
 from .answers import is_benchmark
-from .described import CACHE
+from .described import CACHE, labelled
 from .documents import counted
 from .joining import joined
 from .predictors import predictors_in, scores_at
@@ -181,7 +180,14 @@ def write_all(scores: Sequence[Scores], output: Path) -> list[Path]:
                 f"'{output}' is one file, and {len(scores)} metrics were asked for; name a folder", where="-o"
             )
         return [scores[0].write(output)]
-    return [made.write(output / f"{file_name(made.name)}.csv") for made in scores]
+    places = [output / f"{file_name(made.name)}.csv" for made in scores]
+    for at, place in enumerate(places):
+        if place in places[:at]:
+            names = " and ".join(f"'{scores[one].name}'" for one in (places.index(place), at))
+            raise WouldOverwrite(
+                f"{names} would both be written to '{place}'; measure them one by one", where=str(place)
+            )
+    return [made.write(place) for made, place in zip(scores, places, strict=True)]
 
 
 def side_by_side(scores: Sequence[Scores]) -> pl.DataFrame:
@@ -250,7 +256,7 @@ def compared(
             raise UnknownName.among(name, names, "predictor")
     learned = [made.name for made in predictors if made.made.get("learned_items")]
     told = [f"{name} is an evaluator that learned from these items: this is no test of it" for name in learned]
-    met = joined(people[0], [_labelled(made) for made in predictors])
+    met = joined(people[0], [labelled(made) for made in predictors])
     found = compare(
         people[0],
         *met.machines,
@@ -271,11 +277,6 @@ def compared(
             "made": made,
         },
     )
-
-
-def _labelled(made: Scores) -> Scores:
-    """What learned from these very items says so in its name, wherever its figures go."""
-    return replace(made, name=f"{made.name} (learned from these)") if made.made.get("learned_items") else made
 
 
 def _directed(made: Scores, better: Mapping[str, str]) -> Scores:

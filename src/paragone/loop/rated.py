@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from ..make.cells import Job, seed_of
 from ..metrics import from_files
 from ..scores import Scores
 from ..settings import read_toml
-from ..tables import write_table
+from ..tables import read_table, write_table
 from .documents import counted
 from .outputs import may_write
 from .words import file_name
@@ -105,8 +106,8 @@ def rate_folder(
     level = (name or results.resolve().name).strip()
     if not level.strip(". "):
         raise BadConfig(f"'{level}' is no name for a method; give one (--name)", where="--name")
-    folder = output or evaluator.parent / f"rated-by-{file_name(judge.name)}" / file_name(level)
-    _own_place(folder)
+    folder = output or evaluator.parent / f"rated-by-{file_name(evaluator.resolve().name)}" / file_name(level)
+    _own_place(folder, level)
     if level in set(judge.people[judge.factor]) if judge.factor else False:
         raise BadConfig(
             f"the evaluator knows a {judge.factor} '{level}' already, from people; name the new one otherwise (--name)",
@@ -147,6 +148,12 @@ def new_results(
         listed = from_files(results)
         skipped = [f"{counted(len(listed.skipped), 'file is', 'files are')} no picture"] if listed.skipped else []
         return listed.benchmark, skipped
+    lost = [factor for factor in wanted if factor not in benchmark.factors]
+    if lost:
+        raise BadInput(
+            f"benchmark '{benchmark.name}' has no factor '{lost[0]}'; evaluator '{judge.name}' reads {' and '.join(wanted)}",
+            where=lost[0],
+        )
     shown = {
         (factor, name): benchmark.folder / image
         for factor, name, image in benchmark.references.select("factor", "level", "image").iter_rows()
@@ -154,6 +161,12 @@ def new_results(
     jobs = _jobs(benchmark, wanted, shown, level, results)
     settings = FolderMethod(root=str(results.resolve()), pattern=pattern) if pattern else _layout(results, jobs, level)
     read = read_folder(settings, jobs, folder=Path("/"))
+    if not read.found and read.duplicates:
+        raise BadInput(
+            f"every result in '{results}' is there several times, for example for "
+            f"{' x '.join(next(iter(read.duplicates)))}; leave one file for each",
+            where=str(results),
+        )
     if not read.found:
         held = f"; for example '{next(iter(read.unmatched))}' is none" if read.unmatched else ""
         raise BadInput(
@@ -240,13 +253,21 @@ def _benchmark_of(judge: Evaluator, evaluator: Path, named: Path | None) -> Benc
     )
 
 
-def _own_place(folder: Path) -> None:
-    """Refuse a folder in which something else would be replaced, or that holds the scores of a benchmark."""
+def _own_place(folder: Path, level: str) -> None:
+    """Refuse a folder in which something else would be replaced: another's files, the scores of a benchmark, or those of a
+    method whose name is written alike."""
     if folder.name == "scores" and (folder.parent / "benchmark.toml").is_file():
         raise WouldOverwrite(
             f"'{folder}' holds the scores of the benchmark's own items; name another folder", where=str(folder)
         )
-    may_write(folder / "leaderboard.csv", ({"level", "by", "rank_low", "far"},))
+    board = folder / "leaderboard.csv"
+    may_write(board, ({"level", "by", "rank_low", "far"},))
+    if board.is_file():
+        rated = read_table(board).filter(pl.col("by") == "evaluator")["level"].cast(pl.String).unique().to_list()
+        if rated != [level]:
+            raise WouldOverwrite(
+                f"'{folder}' holds what was said of '{', '.join(rated)}'; name another folder (-o)", where=str(folder)
+            )
     made = read_toml(folder / "scores.toml") if (folder / "scores.toml").is_file() else {}
     if (folder / "scores.csv").exists() and made.get("verb") != "rate":
         raise WouldOverwrite(f"'{folder / 'scores.csv'}' was not made by rate; name another folder", where=str(folder))
@@ -293,6 +314,8 @@ def _badges(judge: Evaluator, scores: Scores) -> list[str]:
             f"{len(far)} of {scores.frame['item'].n_unique()} pictures lie further from what the evaluator learned than "
             f"{judge.factor or 'item'}s lie from each other, for example '{far[0]}'; what it says about them is a guess"
         )
+    if judge.flags.get("random_weights"):
+        lines.append(f"the evaluator reads {judge.read.label}: a control, and no judge")
     if judge.simulated:
         lines.append("the evaluator learned from simulated participants; its scores are no people's")
     return lines
@@ -317,6 +340,8 @@ def _written(rating: _Rating, folder: Path) -> list[Path]:
 
         name = rating.known.name if rating.known else ""
         facts = leader_facts(rating.judge, name, rated=rating.scores, new=rating.new, folder=rating.place)
+        if not rating.board["by"].eq("people").any():
+            facts = replace(facts, factor="")  # it is no level of what was held out: nothing is ranked
         page = leaderboard_page(
             facts,
             rating.board,

@@ -28,7 +28,7 @@ _INTERVALS = (
     "that of the new one says how far the evaluator was from people on whole methods that it had not seen."
 )
 _MEANS = (
-    "A method's number here is the mean of its pictures' scores on the references that the new one has results for, since "
+    "A method's number here is the mean of its pictures' scores on those of the new one's references that it has, since "
     "that is what an evaluator can foretell; a report that compares methods as wholes estimates them in one go from all "
     "answers, so that its numbers differ and its order may."
 )

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
+from ..evaluators.protocol.judged import well_covered
 from ..evaluators.protocol.validation import CrossValidation
 from .digits import MINUS, decimals_for, fixed, joined, p_words, with_interval
 from .words import capital, criterion_words
@@ -50,8 +51,9 @@ class Leaders(NamedTuple):
         said = [f"{name} {_figure(row)}" for name, row in self._named()]
         if not said:
             return f"{capital(criterion_words(self.criterion))}: no predictor has a correlation in any fold."
-        folds = max(row["folds"] for _, row in self._named())
-        text = f"{capital(criterion_words(self.criterion))}: {'; '.join(said)} (mean SRCC over {folds} folds)."
+        folds = sorted({row["folds"] for _, row in self._named()})
+        over = f"{folds[0]}" if len(folds) == 1 else f"{folds[0]} to {folds[-1]}"
+        text = f"{capital(criterion_words(self.criterion))}: {'; '.join(said)} (mean SRCC over {over} folds)."
         return " ".join([text, *self._gaps()])
 
     def _named(self) -> list[tuple[str, _Row]]:
@@ -157,9 +159,11 @@ def _against(tests: pl.DataFrame, other: _Row | None) -> _Row | None:
 
 
 def _strongest(table: pl.DataFrame, kind: str) -> _Row | None:
-    return _first(
-        table.filter(pl.col("kind") == kind).drop_nulls("mean").sort("mean", descending=True, maintain_order=True)
-    )
+    """The row with the largest mean among those that cover the folds and items."""
+    judged = table.filter(pl.col("kind") != "set")
+    most = {f"most_{key}": max(judged[key].drop_nulls().to_list(), default=0) for key in ("folds", "n")}
+    rows = judged.filter(pl.col("kind") == kind).drop_nulls("mean").sort("mean", descending=True, maintain_order=True)
+    return next((row for row in rows.iter_rows(named=True) if well_covered(row["folds"], row["n"], **most)), None)
 
 
 def _first(rows: pl.DataFrame) -> _Row | None:

@@ -88,6 +88,7 @@ def crossval(
         raise BadInput(f"within: no factor '{lost[0]}' among {', '.join(levels)}", where="within")
     if people.frame.height and people.key != "item":
         raise BadInput(f"{people.name} scores levels of a factor; crossval needs people's scores of items")
+    _unique([*(own.name for own in entrants), *(own.name for own in metrics)])
     exams, left_out = exams_of(features, people, folds, levels[held_out], refit=refit)
     if not any(exam.test for exam in exams):
         raise BadInput(f"{people.name} scores no held-out item that has features; check the item ids")
@@ -113,6 +114,7 @@ def crossval(
                 name, [learned[name][at] for at, _ in at_exams], own_exams, [remarks[name][at] for at, _ in at_exams]
             )
             for name in learned
+            if name not in _repeating(entrants, criterion)
         ]
         sets = [set_rows(court, metric, levels) for metric in metrics if metric.frame.height and metric.key == "level"]
         said += metrics_beside(court, people, [own for own in metrics if own.frame.height and own.key == "item"])
@@ -130,6 +132,18 @@ def crossval(
         models=_frame(models, MODELS),
         notes=notes,
     )
+
+
+def _repeating(entrants: Sequence[Entrant], criterion: str | None) -> set[str]:
+    """Entrants that say of a criterion what an earlier one says: blind for others, and no contest of its own here."""
+    seen: list[Any] = []
+    made = set()
+    for own in entrants:
+        what = (own.learner.name, dict(own.options), tuple(own.without.get(criterion, ())))
+        if what in seen:
+            made.add(own.name)
+        seen.append(what)
+    return made
 
 
 def _answers(name: str, parts: Sequence[Predicted], exams: Sequence[Exam], remarks: Sequence[str]) -> Foretold:
@@ -304,7 +318,11 @@ def _notes(
 def _unique(names: Sequence[str]) -> None:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise BadInput(f"two predictors are called '{twice[0]}'; give each a name of its own", where=twice[0])
+        raise BadInput(
+            f"two predictors are called '{twice[0]}' (learners, metrics of scores/ or --metric, floors); give each a name "
+            "of its own",
+            where=twice[0],
+        )
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) -> pl.DataFrame:

@@ -18,7 +18,17 @@ from ...stats.resample import bootstrap_weights, percentile_interval
 from ...stats.statistic import Floats, Ints, Statistic
 from .pairs import alike, clustered_kendall, inside_groups
 
-__all__ = ["LEAST_FOLDS", "STATISTICS", "Court", "Foretold", "Kind", "Over", "expanded_level", "fold_mean"]
+__all__ = [
+    "LEAST_FOLDS",
+    "STATISTICS",
+    "Court",
+    "Foretold",
+    "Kind",
+    "Over",
+    "expanded_level",
+    "fold_mean",
+    "well_covered",
+]
 
 Kind = Literal["learner", "metric", "set", "floor"]
 """What a row of the table is: learned on the training folds; a metric; a metric of sets, one value a level; a floor."""
@@ -238,6 +248,12 @@ class Court:
         total = np.bincount(self._place[rows], weights=said.x[rows], minlength=len(self._first))
         some = count > 0
         return self._first[some], total[some] / count[some]
+
+
+def well_covered(folds: int, n: int, *, most_folds: int, most_n: int) -> bool:
+    """Whether figures of so many folds and items may be called best or strongest: half of what the most complete
+    predictor has, or more. A metric that knows a few items may agree with people perfectly there."""
+    return 2 * folds >= most_folds and 2 * n >= most_n
 
 
 def fold_mean(values: Sequence[Statistic], *, repeated: bool) -> Over:
