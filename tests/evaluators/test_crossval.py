@@ -132,6 +132,21 @@ def test_what_must_be_known_of_models_stands_beside_their_figures() -> None:
     assert notes["style"].startswith("1 of 6 models: it stopped early")
 
 
+def test_an_entrant_that_repeats_another_enters_once() -> None:
+    def fit(tasks: Sequence[Task], *, seed: int, quiet: bool = True) -> list[Fitted]:
+        return [Linear(task, 5.0) for task in tasks]
+
+    ridge = learner()
+    entrants = [
+        Entrant(name="sighted", learner=ridge),
+        Entrant(name="blind", learner=ridge, without={"content": ("style",)}),
+        Entrant(name="other", learner=learner(fit)),  # of the same name, and another learner
+    ]
+    found = _of(_run(entrants=entrants, replicates=0).table, statistic="srcc", kind="learner")
+    assert _of(found, criterion="content")["predictor"].to_list() == ["sighted", "blind", "other"]
+    assert _of(found, criterion="style")["predictor"].to_list() == ["sighted", "other"]
+
+
 def test_options_reach_the_learner_and_a_misspelt_one_fails() -> None:
     done = _run(entrants=[Entrant(name="ridge", learner=learner(), options={"strength": 7.0})])
     assert set(done.models.filter(pl.col("name") == "strength")["value"]) == {"7.0"}

@@ -69,8 +69,8 @@ def gains(court: Court, said: Sequence[Foretold]) -> list[dict[str, Any]]:
     """The relative gain of each learner over the strongest metric, and over the strongest floor.
 
     The strongest is the one with the largest mean over folds among those that cover the folds and items (`well_covered`).
-    Picking a maximum favours the baseline: the best of many
-    metrics is in part the luckiest on these folds, and the interval does not pick again.
+    Picking a maximum favours the baseline: the best of many metrics is in part the luckiest on these folds, and the
+    interval does not pick again.
 
     Returns:
         Rows as in `validation.GAINS`.

@@ -139,7 +139,7 @@ def _repeating(entrants: Sequence[Entrant], criterion: str | None) -> set[str]:
     seen: list[Any] = []
     made = set()
     for own in entrants:
-        what = (own.learner.name, dict(own.options), tuple(own.without.get(criterion, ())))
+        what = (own.learner, dict(own.options), tuple(own.without.get(criterion, ())))
         if what in seen:
             made.add(own.name)
         seen.append(what)
