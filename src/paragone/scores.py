@@ -35,7 +35,11 @@ SCORES = Schema(
         Column(name="rank_low", kind="whole", low=1, doc="Best rank that the data allow; null: unknown."),
         Column(name="rank_high", kind="whole", low=1, doc="Worst rank that the data allow; null: unknown."),
         Column(name="n", kind="number", low=0, doc="Answers (or pictures) behind the score; null: unknown."),
-        Column(name="status", kind="text", doc="'ok', or one word that says why there is no score; null: ok."),
+        Column(
+            name="status",
+            kind="text",
+            doc="'ok', or one word that says why there is no score; null: ok, or missing where there is none.",
+        ),
     ),
 )
 

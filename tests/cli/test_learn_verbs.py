@@ -64,8 +64,8 @@ def test_a_pipe_gets_one_table_of_all_factors(cli: Cli, world: Path) -> None:
     assert table["leave_out"].unique(maintain_order=True).to_list() == ["method", "style"]
     assert table.filter(pl.col("leave_out") == "style")["predictor"].to_list()[0] == "constant"
     assert "style SRCC" in table.columns
-    assert "an unseen method: " in said.err
-    assert "an unseen style: " in said.err
+    assert "simulated answers: an unseen method: " in said.err
+    assert "simulated answers: an unseen style: " in said.err
     assert "my-benchmark/crossval; intervals and tests in a page: paragone report my-benchmark" in said.err
 
 

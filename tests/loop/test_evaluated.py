@@ -19,10 +19,12 @@ from paragone.evaluators.protocol.validation import CrossValidation
 from paragone.evaluators.stored import load_evaluator, save_evaluator
 from paragone.features import load_backbone
 from paragone.loop.described import Network, described, factors_of
-from paragone.loop.evaluated import crossval_folder, train_folder
+from paragone.loop.documents import measure_document
+from paragone.loop.evaluated import crossval_folder, machines_in, train_folder
 from paragone.loop.learned import rated_document
 from paragone.loop.machine import compared, measured, write_all
 from paragone.loop.rated import rate_folder
+from paragone.loop.told import measured_lines
 from paragone.report.leaders import leaders_of
 from paragone.scores import Scores
 
@@ -268,6 +270,27 @@ def test_figures_of_what_it_learned_from_say_so_wherever_they_go(world: Path, tm
     found = compared(bench / "scores" / "human.csv", [path], replicates=0)
     assert set(found.frame["predictor"]) == {"judge-content (learned from these)"}
     assert any("learned from these items: this is no test of it" in line for line in found.notes["joined"])
+
+
+def test_an_evaluator_from_elsewhere_is_a_metric_like_any_other(world: Path, tmp_path: Path) -> None:
+    (judged, _) = measured([str(world / "evaluators" / "judge")], Benchmark.read(world))
+    bench = tmp_path / "bench"
+    shutil.copytree(world, bench)
+    human = Scores.read(world / "scores" / "human.csv")
+    for learned, names in ((36, []), (0, ["judge-content"])):
+        made = {**judged.made, "learned_items": learned}
+        Scores(judged.frame, name=judged.name, better="higher", made=made).write(bench / "scores" / "judge-content.csv")
+        assert [one.name for one in machines_in(bench, human)] == names
+
+
+def test_what_an_evaluator_rests_on_is_told_where_its_scores_are(world: Path) -> None:
+    said = measured([str(world / "evaluators" / "judge")], Benchmark.read(world))
+    (line, _) = measured_lines(said)
+    badges = "learned from simulated participants, random weights, these are items that it learned from"
+    assert line.endswith(f"higher is better ({badges})")
+    assert measured_lines(said * 4)[1:] == [f"{one.name}: {badges}" for one in said]
+    facts = measure_document(said)["metrics"]["judge-content"]
+    assert (facts["simulated"], facts["random_weights"]) == (True, True)
 
 
 def test_an_evaluator_takes_the_place_of_another_and_says_so(world: Path, tmp_path: Path) -> None:

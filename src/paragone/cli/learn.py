@@ -168,7 +168,8 @@ def crossval(
     must_exist(people, *metrics)
     from ..loop import evaluated
     from ..loop.described import Network, blindness
-    from ..loop.learned import crossval_document, crossval_table, verdicts
+    from ..loop.learned import crossval_document, crossval_table
+    from ..loop.told import validation_lines
 
     silent = quiet or as_json
     found = evaluated.crossval_folder(
@@ -192,7 +193,7 @@ def crossval(
         emit({"crossval": [crossval_document(factor, one) for factor, one in found.items()]})
         return
     show_frame(crossval_table(found))
-    for line in verdicts(found):
+    for line in validation_lines(found):
         say(line, quiet=silent)
     more = "" if output else f"; intervals and tests in a page: paragone report {folder}"
     say(f"{output or folder / 'crossval'}{more}", quiet=silent)

@@ -119,7 +119,7 @@ def list_(what: str, as_json: bool) -> None:
     frame = pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], infer_schema_length=None)
     show_frame(frame, short=first_words)
     if sys.stdout.isatty() and any(":" in row["reason"] for row in rows):
-        say(f"where it was looked: paragone list {what} --json")
+        say(f"the whole reasons: paragone list {what} --json")
 
 
 def first_words(frame: pl.DataFrame) -> pl.DataFrame:

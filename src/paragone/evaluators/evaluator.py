@@ -184,8 +184,8 @@ class Evaluator:
             One row for each item and criterion. low and high are the 95 % interval of people's score of an unseen item
             (where errors on unseen levels are known, else of the mean over the ensemble's members); `n` is 1; items far
             from all training items have the status 'ok' and stand in `made["far"]`; `made["learned_items"]` counts those
-            that it learned from, by their ids. Items without features have the
-            status 'missing' and stand in `made["reasons"]`.
+            that it learned from, by their ids. Items without features have the status 'missing' and stand in
+            `made["reasons"]`.
 
         Raises:
             BadInput: other features than those it was trained on.

@@ -74,7 +74,7 @@ def leaderboard(evaluator: Evaluator, rated: Scores, *, level: str, items: pl.Da
         own = scored.filter(pl.col("criterion").eq_missing(criterion))
         half = math.nan  # of a level of another factor than the held-out one nothing is known
         if ranked or not evaluator.factor:
-            half = evaluator.heads[criterion].errors.of_mean(max(own.height, 1))
+            half = evaluator.heads[criterion].errors.of_mean(own.height)
             half = _half(own) if math.isnan(half) else half
         mean = float(own["score"].mean())  # type: ignore[arg-type]
         beyond = float(np.mean([item in far for item in own["item"]]))

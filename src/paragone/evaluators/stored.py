@@ -48,10 +48,10 @@ def may_save(folder: str | Path) -> None:
     folder = Path(folder)
     if not folder.exists() or (is_evaluator(folder) and "heads" in read_toml(folder / EVALUATOR_FILE)):
         return
-    ours = (
-        [one for one in folder.iterdir() if _OURS.fullmatch(one.name) and one.name != _CARD] if folder.is_dir() else []
+    strange = not folder.is_dir() or any(
+        one.name == _CARD or not _OURS.fullmatch(one.name)  # a card comes after evaluator.toml
+        for one in folder.iterdir()
     )
-    strange = not folder.is_dir() or len(ours) < len(list(folder.iterdir()))  # a card comes after evaluator.toml
     if strange:
         raise WouldOverwrite(
             f"'{folder}' holds something else than an evaluator; name another folder", where=str(folder)

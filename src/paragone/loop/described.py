@@ -14,7 +14,7 @@ from ..benchmark import BROKEN, Benchmark
 from ..errors import BadConfig, BadInput, MissingExtra, NotFound, UnknownName
 from ..evaluators import LEARNERS
 from ..evaluators.entrant import Entrant
-from ..evaluators.evaluator import Read
+from ..evaluators.evaluator import Evaluator, Read
 from ..features import BACKBONES, FEATURES, Features, Frozen, extract, load_backbone
 from ..scores import Scores
 from .documents import counted
@@ -25,6 +25,7 @@ __all__ = [
     "Network",
     "blindness",
     "described",
+    "described_for",
     "entrants_of",
     "factors_of",
     "kind_of_features",
@@ -78,9 +79,8 @@ class Network:
         except NotFound as error:
             if self.weights is not None:
                 raise
-            raise NotFound(
-                f"{error.message} (--weights FILE, --download){_other(self.backbone)}", where=error.where
-            ) from error
+            named = "--weights FILE" if self.download else "--weights FILE, --download"
+            raise NotFound(f"{error.message} ({named}){_other(self.backbone)}", where=error.where) from error
 
 
 def _other(backbone: str) -> str:
@@ -160,6 +160,51 @@ def described(
         quiet=quiet,
     )
     return features, read_by(network, kind, frozen, features)
+
+
+def described_for(
+    judge: Evaluator,
+    benchmark: Benchmark,
+    *,
+    weights: Path | None = None,
+    download: bool = False,
+    device: str = "cpu",
+    batch: int = 8,
+    cache: Path | None = None,
+    jobs: int = 1,
+    quiet: bool = True,
+) -> Features:
+    """What an evaluator reads of a benchmark's items: its own features, from its own network.
+
+    Args:
+        judge: whose.
+        benchmark: items and references.
+        weights: file of the network; None: looked for.
+        download: fetch it where none is here.
+        device: where the network computes.
+        batch: pictures in one go.
+        cache: where features are kept; None: nowhere.
+        jobs: processes.
+        quiet: show no progress.
+
+    Raises:
+        BadInput: the weights are others than the evaluator's.
+        NotFound: no weights.
+    """
+    own = judge.read
+    network = load_backbone(own.backbone, path=weights, seed=own.seed, download=download, device=device)
+    judge.must_read_network(network)
+    return extract(
+        benchmark,
+        network,
+        features=own.features,
+        framing=own.framing,
+        side=own.side,
+        batch=batch,
+        jobs=jobs,
+        cache=cache,
+        quiet=quiet,
+    )
 
 
 def read_by(network: Network, kind: str, frozen: Frozen, features: Features) -> Read:

@@ -154,6 +154,7 @@ def measure_document(scores: list[Scores]) -> dict[str, Any]:
     ]
     metrics = {
         made.name: {"better": made.better, **{k: made.made.get(k) for k in ("definition", "range", "source", "unit")}}
+        | {flag: bool(made.made.get(flag)) for flag in ("simulated", "random_weights")}
         for made in scores
     }
     return {"scores": rows, "metrics": metrics}

@@ -253,12 +253,12 @@ def _behind(people: Scores) -> dict[str, int]:
 
 def machines_in(folder: Path, people: Scores) -> list[Scores]:
     """Scores by machine in a folder that can be judged on held-out items; the truth of a simulation is none, nor is what an
-    evaluator says that was trained on them all."""
+    evaluator says that learned from them."""
     made = []
     for scores in scores_in(folder / "scores").values():
         if scores.made.get("verb") in ("score", "simulate") or scores.name == people.name:
             continue
-        if "evaluator" in scores.made:  # it learned these very items: that is no test of it
+        if scores.made.get("learned_items"):  # an evaluator that learned these very items: that is no test of it
             continue
         if scores.key == "item" or (scores.frame["of"] == "method").all():
             made.append(scores)

@@ -11,11 +11,10 @@ import polars as pl
 from ..evaluators.protocol.papers import paper_table
 from ..evaluators.protocol.validation import CrossValidation
 from ..evaluators.stored import load_evaluator
-from ..report.leaders import leaders_of, verdict_words
 from .documents import score_rows
 from .rated import Rated
 
-__all__ = ["crossval_document", "crossval_table", "evaluator_document", "rated_document", "verdicts"]
+__all__ = ["crossval_document", "crossval_table", "evaluator_document", "rated_document"]
 
 
 def crossval_table(found: Mapping[str, CrossValidation]) -> pl.DataFrame:
@@ -24,15 +23,6 @@ def crossval_table(found: Mapping[str, CrossValidation]) -> pl.DataFrame:
         [paper_table(one).frame.select(pl.lit(factor).alias("leave_out"), pl.all()) for factor, one in found.items()],
         how="diagonal",
     )
-
-
-def verdicts(found: Mapping[str, CrossValidation]) -> list[str]:
-    """What the tables say, in sentences: whether looking at the pictures paid, on each criterion."""
-    return [
-        f"an unseen {factor}: {sentence}"
-        for factor, one in found.items()
-        for sentence in verdict_words(leaders_of(one))
-    ]
 
 
 def crossval_document(factor: str, validation: CrossValidation) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from ..benchmark import Benchmark
 from ..errors import BadConfig, MissingExtra, NotFound, UnknownName, WouldOverwrite
 from ..evaluators.evaluator import Evaluator
 from ..evaluators.stored import is_evaluator, load_evaluator
-from ..features import extract, load_backbone
 from ..metric import Metric
 from ..metrics import METRICS, from_files, measure
 from ..metrics.describe import available
@@ -20,7 +19,7 @@ from ..provenance import made_by
 from ..scores import Agreement, Better, Scores
 from ..tables import open_table
 from .answers import is_benchmark
-from .described import CACHE, labelled
+from .described import CACHE, described_for, labelled
 from .documents import counted
 from .joining import joined
 from .predictors import predictors_in, scores_at
@@ -108,19 +107,8 @@ def measured(
 
 def _judged(judge: Evaluator, benchmark: Benchmark, *, jobs: int, cache: Path | None, quiet: bool) -> list[Scores]:
     """What an evaluator says of a benchmark's pictures, each read once: one table a criterion."""
-    own = judge.read
-    network = load_backbone(own.backbone, seed=own.seed)
-    judge.must_read_network(network)
-    features = extract(
-        benchmark,
-        network,
-        features=own.features,
-        framing=own.framing,
-        side=own.side,
-        jobs=jobs,
-        cache=cache or (benchmark.folder / CACHE if is_benchmark(benchmark.folder) else None),
-        quiet=quiet,
-    )
+    kept = cache or (benchmark.folder / CACHE if is_benchmark(benchmark.folder) else None)
+    features = described_for(judge, benchmark, cache=kept, jobs=jobs, quiet=quiet)
     said = judge.predict(features)
     return [
         Scores(

@@ -15,13 +15,14 @@ from ..errors import BadConfig, BadInput, MissingExtra, NotFound, WouldOverwrite
 from ..evaluators.evaluator import Evaluator
 from ..evaluators.leaderboard import leaderboard
 from ..evaluators.stored import load_evaluator
-from ..features import FEATURES, Features, extract, load_backbone
+from ..features import FEATURES, Features
 from ..make.adapters import FolderMethod, detect_layout, read_folder
 from ..make.cells import Job, seed_of
 from ..metrics import from_files
 from ..scores import Scores
 from ..settings import read_toml
 from ..tables import read_table, write_table
+from .described import described_for
 from .documents import counted
 from .outputs import may_write
 from .words import file_name
@@ -115,18 +116,8 @@ def rate_folder(
         )
     known = _benchmark_of(judge, evaluator, benchmark)
     new, notes = new_results(results, judge, known, level=level, pattern=pattern)
-    own = judge.read
-    frozen = load_backbone(own.backbone, path=weights, seed=own.seed, download=download, device=device)
-    judge.must_read_network(frozen)
-    features = extract(
-        new,
-        frozen,
-        features=own.features,
-        framing=own.framing,
-        side=own.side,
-        batch=batch,
-        jobs=jobs,
-        quiet=quiet,
+    features = described_for(
+        judge, new, weights=weights, download=download, device=device, batch=batch, jobs=jobs, quiet=quiet
     )
     scores = judge.predict(features)
     board = leaderboard(judge, scores, level=level, items=new.items.drop("image"))

@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 
 from ..consistency import Consistency
+from ..evaluators.protocol.validation import CrossValidation
+from ..report.leaders import leaders_of, verdict_words
 from ..scores import Agreement, Scores
 from ..screen import Screening, seconds_per_question
 from .documents import counted, joined_notes
@@ -24,6 +26,7 @@ __all__ = [
     "short",
     "short_screening",
     "three",
+    "validation_lines",
 ]
 
 _SHOWN = 10
@@ -192,18 +195,39 @@ def consistency_lines(found: Sequence[Consistency], *, simulated: bool = False) 
     return lines
 
 
+def validation_lines(found: Mapping[str, CrossValidation]) -> list[str]:
+    """What validations say, by their factor, in sentences: whether looking at the pictures paid, on each criterion."""
+    return [
+        _labelled(f"an unseen {factor}: {sentence}", one.simulated)
+        for factor, one in found.items()
+        for sentence in verdict_words(leaders_of(one))
+    ]
+
+
+_BADGES = {
+    "simulated": "learned from simulated participants",
+    "random_weights": "random weights",
+    "fallback_backbone": "fallback backbone",
+    "learned_items": "these are items that it learned from",
+}
+"""What an evaluator's record says of its scores -> how that is told."""
+
+
 def measured_lines(scores: Sequence[Scores]) -> list[str]:
     """Per metric how many pictures and from where to where; for many metrics their number alone."""
+    badges = {made.name: [words for flag, words in _BADGES.items() if made.made.get(flag)] for made in scores}
     if len(scores) > 6:
         pictures = max(made.frame["item"].n_unique() for made in scores)
-        return [f"{counted(len(scores), 'metric')} on {counted(pictures, 'picture')}"]
+        marked = [f"{name}: {', '.join(words)}" for name, words in badges.items() if words]
+        return [f"{counted(len(scores), 'metric')} on {counted(pictures, 'picture')}", *marked]
     lines = []
     for made in scores:
         known = made.frame["score"].drop_nulls()
         if len(known):
             span = f"{three(float(known.min()))} to {three(float(known.max()))}"  # type: ignore[arg-type]
             better = "" if made.better == "unknown" else f", {made.better} is better"
-            lines.append(f"{made.name}: {counted(len(known), 'picture')}, {span}{better}")
+            told = f" ({', '.join(badges[made.name])})" if badges[made.name] else ""
+            lines.append(f"{made.name}: {counted(len(known), 'picture')}, {span}{better}{told}")
     return lines
 
 

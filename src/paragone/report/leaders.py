@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from ..evaluators.protocol.judged import well_covered
+from ..evaluators.protocol.judged import covering
 from ..evaluators.protocol.validation import CrossValidation
 from .digits import MINUS, decimals_for, fixed, joined, p_words, with_interval
 from .words import capital, criterion_words
@@ -161,9 +161,10 @@ def _against(tests: pl.DataFrame, other: _Row | None) -> _Row | None:
 def _strongest(table: pl.DataFrame, kind: str) -> _Row | None:
     """The row with the largest mean among those that cover the folds and items."""
     judged = table.filter(pl.col("kind") != "set")
-    most = {f"most_{key}": max(judged[key].drop_nulls().to_list(), default=0) for key in ("folds", "n")}
-    rows = judged.filter(pl.col("kind") == kind).drop_nulls("mean").sort("mean", descending=True, maintain_order=True)
-    return next((row for row in rows.iter_rows(named=True) if well_covered(row["folds"], row["n"], **most)), None)
+    rows = judged.filter(
+        (pl.col("kind") == kind) & pl.Series(covering(judged["folds"].to_list(), judged["n"].to_list()))
+    )
+    return _first(rows.drop_nulls("mean").sort("mean", descending=True, maintain_order=True))
 
 
 def _first(rows: pl.DataFrame) -> _Row | None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ...errors import BadConfig, BadInput, TooFew, UnknownName
 from ..task import Task
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 __all__ = ["FEWEST_ROWS", "check_grid", "check_option", "check_tasks", "settings_of"]
 
-Settings = TypeVar("Settings")
+Settings = TypeVar("Settings", bound="DataclassInstance")
 
 FEWEST_ROWS = 3  # our choice: two rows fix a line, and nothing is left to judge it by
 
@@ -118,12 +121,13 @@ def settings_of(kind: type[Settings], learner: str, options: Mapping[str, Any]) 
     Raises:
         BadConfig: no such option, or a value out of its range.
     """
-    known = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    fields = dataclasses.fields(kind)
+    known = [field.name for field in fields]
     for option in options:
         if option not in known:
             nearest = UnknownName.among(option, known, f"option of '{learner}'")
             raise BadConfig(nearest.message, where=option)
-    grids = {field.name for field in dataclasses.fields(kind) if isinstance(field.default, tuple)}  # type: ignore[arg-type]
+    grids = {field.name for field in fields if isinstance(field.default, tuple)}
     given = {option: value if option not in grids else _grid(value) for option, value in options.items()}
     return kind(**given)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ...stats.dependent import Difference
 from ...stats.holm import holm
 from ...stats.resample import bootstrap_weights, percentile_interval
 from ...stats.statistic import Floats
-from .judged import LEAST_FOLDS, STATISTICS, Court, Foretold, Kind, expanded_level, fold_mean, well_covered
+from .judged import LEAST_FOLDS, STATISTICS, Court, Foretold, Kind, covering, expanded_level, fold_mean
 
 __all__ = ["contests", "gains", "paired_folds", "relative_gain"]
 
@@ -68,7 +68,7 @@ def contests(court: Court, said: Sequence[Foretold]) -> list[dict[str, Any]]:
 def gains(court: Court, said: Sequence[Foretold]) -> list[dict[str, Any]]:
     """The relative gain of each learner over the strongest metric, and over the strongest floor.
 
-    The strongest is the one with the largest mean over folds among those that cover the folds and items (`well_covered`).
+    The strongest is the one with the largest mean over folds among those that cover the folds and items (`covering`).
     Picking a maximum favours the baseline: the best of many metrics is in part the luckiest on these folds, and the
     interval does not pick again.
 
@@ -166,16 +166,9 @@ def relative_gain(
 
 def _strongest(court: Court, said: Sequence[Foretold], kind: Kind | str, statistic: str) -> Foretold | None:
     over = [fold_mean(court.by_fold(own, statistic), repeated=court.repeated) for own in said]
-    known = [int((~np.isnan(own.score)).sum()) for own in said]
-    most = {"most_folds": max((one.folds for one in over), default=0), "most_n": max(known, default=0)}
-
-    def ranked() -> Iterator[tuple[float, int]]:
-        for at, own in enumerate(said):
-            if own.kind == kind and over[at].folds and well_covered(over[at].folds, known[at], **most):
-                yield over[at].mean, -at
-
-    best = max(ranked(), default=None)
-    return None if best is None else said[-best[1]]
+    covers = covering([one.folds for one in over], [int((~np.isnan(own.score)).sum()) for own in said])
+    able = [at for at, own in enumerate(said) if own.kind == kind and over[at].folds and covers[at]]
+    return said[max(able, key=lambda at: (over[at].mean, -at))] if able else None
 
 
 def _values(court: Court, a: Foretold, b: Foretold, statistic: str) -> tuple[Floats, Floats]:

@@ -55,7 +55,8 @@ def crossval(
         features: of the items; items without features are left out for everybody, and counted.
         people: item scores from all votes; the truth in every fold.
         folds: of one factor, from `paragone.splits`.
-        entrants: learners with their settings.
+        entrants: learners with their settings. One that reads for a criterion what an earlier entrant of the same learner
+            and options reads would repeat it, and does not enter there.
         metrics: scores by machine. By item: turned where lower is better; a criterion of its own speaks to that alone.
             By level of a factor (of = 'method'): a metric of sets, which enters once, as a correlation over levels with
             the mean of people's scores, and not at all per fold.
@@ -109,12 +110,13 @@ def crossval(
             continue
         own_exams = [exam for _, exam in at_exams]
         court = _court(own_exams, folds, truth[criterion], levels, held_out, groups, replicates, seed)
+        repeating = _repeating(entrants, criterion)
         said = [
             _answers(
                 name, [learned[name][at] for at, _ in at_exams], own_exams, [remarks[name][at] for at, _ in at_exams]
             )
             for name in learned
-            if name not in _repeating(entrants, criterion)
+            if name not in repeating
         ]
         sets = [set_rows(court, metric, levels) for metric in metrics if metric.frame.height and metric.key == "level"]
         said += metrics_beside(court, people, [own for own in metrics if own.frame.height and own.key == "item"])

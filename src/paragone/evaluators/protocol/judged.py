@@ -25,9 +25,9 @@ __all__ = [
     "Foretold",
     "Kind",
     "Over",
+    "covering",
     "expanded_level",
     "fold_mean",
-    "well_covered",
 ]
 
 Kind = Literal["learner", "metric", "set", "floor"]
@@ -250,10 +250,16 @@ class Court:
         return self._first[some], total[some] / count[some]
 
 
-def well_covered(folds: int, n: int, *, most_folds: int, most_n: int) -> bool:
-    """Whether figures of so many folds and items may be called best or strongest: half of what the most complete
-    predictor has, or more. A metric that knows a few items may agree with people perfectly there."""
-    return 2 * folds >= most_folds and 2 * n >= most_n
+def covering(folds: Sequence[int], n: Sequence[int]) -> list[bool]:
+    """Which predictors may be called best or strongest: those with figures of half as many folds and items as the most
+    complete one, or more. A metric that knows a few items may agree with people perfectly there.
+
+    Args:
+        folds: of each, in which its figure is defined.
+        n: items of each.
+    """
+    most_folds, most_n = max(folds, default=0), max(n, default=0)
+    return [2 * f >= most_folds and 2 * m >= most_n for f, m in zip(folds, n, strict=True)]
 
 
 def fold_mean(values: Sequence[Statistic], *, repeated: bool) -> Over:

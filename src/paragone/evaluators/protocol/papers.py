@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from ...errors import UnknownName
-from .judged import STATISTICS, Kind, well_covered
+from .judged import STATISTICS, Kind, covering
 from .validation import CrossValidation
 
 __all__ = ["PaperTable", "paper_table"]
@@ -105,11 +105,10 @@ def paper_table(validation: CrossValidation, *, predictors: Sequence[str] | None
             names.append(column)
             own = table.filter(pl.col("criterion").eq_missing(criterion) & (pl.col("statistic") == statistic))
             cells = {row["predictor"]: row for row in own.iter_rows(named=True)}
-            most = {
-                f"most_{key}": max((row[key] or 0 for row in cells.values() if row["kind"] != "set"), default=0)
-                for key in ("folds", "n")
-            }
-            means = [_mean(cells.get(name), digits, most) for name in order]
+            judged = [row for row in cells.values() if row["kind"] != "set"]
+            covers = covering([row["folds"] for row in judged], [row["n"] for row in judged])
+            ranked = {row["predictor"] for row, complete in zip(judged, covers, strict=True) if complete}
+            means = [_mean(cells.get(name) if name in ranked else None, digits) for name in order]
             for row, mark, name, label in zip(rows, marks, order, _ranked(means), strict=True):
                 row[column] = _figure(cells.get(name), digits)
                 mark[column] = label
@@ -127,11 +126,9 @@ def paper_table(validation: CrossValidation, *, predictors: Sequence[str] | None
 _LATEX = "&%$#_{}"
 
 
-def _mean(row: dict[str, Any] | None, digits: int, most: dict[str, int]) -> float:
-    """What is ranked: the mean over folds, as it is printed; NaN where there is none, or one of few folds or items."""
-    if row is None or row["mean"] is None or not well_covered(row["folds"], row["n"], **most):
-        return math.nan
-    return float(round(row["mean"], digits))
+def _mean(row: dict[str, Any] | None, digits: int) -> float:
+    """What is ranked: the mean over folds, as it is printed; NaN where there is none."""
+    return math.nan if row is None or row["mean"] is None else round(row["mean"], digits)
 
 
 def _figure(row: dict[str, Any] | None, digits: int) -> str | None:
