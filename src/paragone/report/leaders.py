@@ -161,9 +161,8 @@ def _against(tests: pl.DataFrame, other: _Row | None) -> _Row | None:
 def _strongest(table: pl.DataFrame, kind: str) -> _Row | None:
     """The row with the largest mean among those that cover the folds and items."""
     judged = table.filter(pl.col("kind") != "set")
-    rows = judged.filter(
-        (pl.col("kind") == kind) & pl.Series(covering(judged["folds"].to_list(), judged["n"].to_list()))
-    )
+    folds, n = (judged[name].fill_null(0).to_list() for name in ("folds", "n"))
+    rows = judged.filter((pl.col("kind") == kind) & pl.Series(covering(folds, n), dtype=pl.Boolean))
     return _first(rows.drop_nulls("mean").sort("mean", descending=True, maintain_order=True))
 
 

@@ -106,7 +106,7 @@ def paper_table(validation: CrossValidation, *, predictors: Sequence[str] | None
             own = table.filter(pl.col("criterion").eq_missing(criterion) & (pl.col("statistic") == statistic))
             cells = {row["predictor"]: row for row in own.iter_rows(named=True)}
             judged = [row for row in cells.values() if row["kind"] != "set"]
-            covers = covering([row["folds"] for row in judged], [row["n"] for row in judged])
+            covers = covering([row["folds"] or 0 for row in judged], [row["n"] or 0 for row in judged])
             ranked = {row["predictor"] for row, complete in zip(judged, covers, strict=True) if complete}
             means = [_mean(cells.get(name) if name in ranked else None, digits) for name in order]
             for row, mark, name, label in zip(rows, marks, order, _ranked(means), strict=True):
